@@ -61,11 +61,37 @@ struct rtnl_link_ops {
 	const char *kind;
 };
 
+struct kernfs_node {
+	__u64 id; /* netdev_inside.bpf.c */
+};
+
+/* host_events.bpf.c again */
+struct bus_type {
+	const char *name;
+};
+
+struct device_driver {
+	const char *name;
+};
+
+struct kobject {
+	const char *name;
+	struct kernfs_node *sd; /* netdev_inside.bpf.c */
+};
+
+struct device {
+	struct kobject kobj;
+	const char *init_name;
+	const struct bus_type *bus;
+	struct device_driver *driver;
+};
+
 struct net_device {
 	char name[16];
 	int ifindex;
 	possible_net_t nd_net;
 	/* netdev_inside.bpf.c */
+	struct device dev;
 	const struct rtnl_link_ops *rtnl_link_ops;
 	struct {
 		struct list_head upper;
@@ -103,25 +129,6 @@ struct napi_config {
 };
 
 /* --- host_events.bpf.c again ------------------------------------------------------------------ */
-
-struct bus_type {
-	const char *name;
-};
-
-struct device_driver {
-	const char *name;
-};
-
-struct kobject {
-	const char *name;
-};
-
-struct device {
-	struct kobject kobj;
-	const char *init_name;
-	const struct bus_type *bus;
-	struct device_driver *driver;
-};
 
 struct devlink {
 	struct device *dev;

@@ -1,8 +1,10 @@
 /* netdev_inside.bpf.c - what of a netdev no message tells: what sits on it, in whichever namespace
  * (VLANs, macvlans, ipvlans ...), and what its NAPI instances are set to while it is down.
  *
- * Never attached. Run on demand (BPF_PROG_TEST_RUN) with the netdev's index, which is
- * of the caller's namespace; returns 1 if it has found it, and leaves the answer in the map. Loops
+ * Never attached. Run on demand (BPF_PROG_TEST_RUN) with the netdev's index, which is of the
+ * caller's namespace, and which of those that sit on it is searched for (an id; or the inode of a
+ * namespace << 32 | an index there; 0, 0: none); returns 1 if it has found the netdev, and leaves
+ * the answer in the map. Loops
  * by helper (Linux 5.17): the verifier would go through each turn of any other. Wire facts:
  * dev_index_hash() and netdev_adjacent in linux/net/core/dev.c; linux/net/core/dev.h for what NAPI
  * instances have (Linux 6.13). */
@@ -18,6 +20,7 @@
 #define INDEX_HASH_SIZE 256 /* NETDEV_HASHENTRIES */
 #define CHAIN_MAX	1024
 #define UPPERS_MAX	64
+#define SEARCHED_MAX	8192 /* slots of a shared pool are many */
 #define NAPI_MAX	512
 
 struct {
@@ -85,9 +88,55 @@ static long on_upper(__u32 i, struct list_walk *l)
 static __always_inline void tell(struct netdev_upper *u, const struct net_device *upper)
 {
 	u->netns = BPF_CORE_READ(upper, nd_net.net, ns.inum);
+	u->ifindex = BPF_CORE_READ(upper, ifindex);
+	u->id = BPF_CORE_READ(upper, dev.kobj.sd, id);
 	bpf_core_read_str(u->name, sizeof(u->name), &upper->name);
 	bpf_probe_read_kernel_str(u->kind, sizeof(u->kind),
 				  BPF_CORE_READ(upper, rtnl_link_ops, kind));
+}
+
+/* By its id or, where that is 0, by its place. */
+struct upper_search {
+	const struct list_head *head, *at;
+	const struct net_device *found;
+	__u64 id;
+	unsigned netns;
+	int ifindex;
+};
+
+static long on_searched(__u32 i, struct upper_search *s)
+{
+	const struct list_head *at = s->at;
+	const struct net_device *upper;
+
+	if (!at || at == s->head)
+		return 1;
+	upper = BPF_CORE_READ(ENTRY_OF(at, struct netdev_adjacent, list), dev);
+	if (s->id ? BPF_CORE_READ(upper, dev.kobj.sd, id) == s->id
+		  : BPF_CORE_READ(upper, ifindex) == s->ifindex &&
+			    BPF_CORE_READ(upper, nd_net.net, ns.inum) == s->netns) {
+		s->found = upper;
+		return 1;
+	}
+	s->at = BPF_CORE_READ(at, next);
+	return 0;
+}
+
+static __always_inline void search(struct netdev_inside *a, const struct net_device *dev, __u64 id,
+				   __u64 place)
+{
+	const struct list_head *head = &dev->adj_list.upper;
+	struct upper_search s = {
+		.head = head, .id = id, .netns = (unsigned)(place >> 32), .ifindex = (int)place};
+
+	if (!id && !place)
+		return;
+	s.at = BPF_CORE_READ(head, next);
+	bpf_loop(SEARCHED_MAX, on_searched, &s, 0);
+	if (s.found)
+		tell(&a->sought, s.found);
+	else
+		a->more = s.at && s.at != head;
 }
 
 static __always_inline void look_at_uppers(struct netdev_inside *a, const struct net_device *dev)
@@ -182,6 +231,7 @@ int netdev_inside(struct bpf_raw_tracepoint_args *ctx)
 		return 0;
 	__builtin_memset(a, 0, sizeof(*a));
 	look_at_uppers(a, dev);
+	search(a, dev, ctx->args[1], ctx->args[2]);
 	look_at_napi(a, dev);
 	return 1;
 }

@@ -67,4 +67,9 @@ struct attach_counters {
 	struct cri_status cri;
 	char journal_error[256]; /* "" = it can be written */
 	char view_error[256];	 /* what of the host cannot be seen; "" = it can */
+	/* The runtime's list does not call the sandboxes of so many devices ready, in whose pods
+	 * processes run; it names none of the sandboxes that have devices; the first, in words. */
+	unsigned contradicting;
+	bool runtime_lacks_all;
+	char runtime_error[480];
 };

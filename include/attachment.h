@@ -178,6 +178,8 @@ struct attach_record {
 	 * done to devices before ended with the boot, and what they are now is not ours to change.
 	 */
 	char boot[BOOT_ID_SIZE];
+	/* A macvlan's or ipvlan's: which netdev it is (struct netdev_upper), 0 = unknown. */
+	uint64_t link_id;
 	bool renewing; /* its driver is taken from it, to be given back at once */
 };
 

@@ -394,6 +394,14 @@ static void check_runtime(struct examination *x)
 {
 	const struct attach_counters *c = x->in->counters;
 
+	if (c && c->contradicting)
+		find(x, FINDING_RUNTIME, c->cri.socket,
+		     "Nothing is concluded from its list until it agrees with what runs: pods keep "
+		     "their devices. Is it the runtime that the kubelet uses (--cri-socket)? If the "
+		     "pod has ended, the process is not its own: end it, or `rocectl detach --force`.",
+		     "%s%s", c->runtime_error,
+		     c->runtime_lacks_all ? "; it lists no sandbox of any pod that has a device"
+					  : "");
 	if (!c || !c->cri_open || (c->cri.socket[0] && !c->cri.error[0]))
 		return;
 	find(x, FINDING_RUNTIME, c->cri.socket,

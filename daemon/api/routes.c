@@ -107,12 +107,18 @@ static char *ready_text(const struct routes *r, uint64_t now_ms, size_t *ret_len
 static bool is_blind(const struct routes *r, char ret[512])
 {
 	struct attach_counters counters = {.view_error = "", .journal_error = ""};
+	const char *why = "";
 
 	if (r->orders.counters)
 		r->orders.counters(&counters, r->orders.arg);
-	snprintf(ret, 512, "not ready: %s\n",
-		 counters.view_error[0] ? counters.view_error : counters.journal_error);
-	return counters.view_error[0] || counters.journal_error[0];
+	if (counters.view_error[0])
+		why = counters.view_error;
+	else if (counters.journal_error[0])
+		why = counters.journal_error;
+	else if (counters.runtime_lacks_all)
+		why = counters.runtime_error;
+	snprintf(ret, 512, "not ready: %s\n", why);
+	return why[0];
 }
 
 /* What is asked of the daemon cannot be done at all. */

@@ -40,10 +40,11 @@ static struct attach_record desired_record(const struct desired *w, uint64_t ser
 	return r;
 }
 
-static void follow_pool(struct attachment *a, const struct desired *w)
+static void follow_pool(struct attachment *a, const struct pool_network *n)
 {
-	a->repair = w->network->drift == DRIFT_REPAIR;
-	a->timeout_ms = w->network->timeout_ms;
+	a->repair = n->drift == DRIFT_REPAIR;
+	a->timeout_ms = n->timeout_ms;
+	a->record.plan.clean = n->plan.clean;
 }
 
 /* --- into a pod ------------------------------------------------------------------------------- */
@@ -66,7 +67,7 @@ static struct attachment *prepare(struct attach_engine *e, const struct desired 
 		engine_due(e, engine_now(e) + ENGINE_MEMORY_MS);
 		return NULL;
 	}
-	follow_pool(a, w);
+	follow_pool(a, w->network);
 	return a;
 }
 
@@ -162,7 +163,7 @@ static void adopt(struct attach_engine *e, struct attachment *a, const struct de
 	a->ipam_asked = a->announced = true;
 	a->unheld_ms = 0;
 	a->since_ms = a->doubt_ms = a->check_ms = engine_now(e);
-	follow_pool(a, w);
+	follow_pool(a, w->network);
 	e->all.changed = true;
 	engine_event(e, EVENT_WARNING, "Adopted", &a->record,
 		     "%s stays with %s: its mark, the kubelet and the runtime agree on that, no "
@@ -240,7 +241,7 @@ static void apply_one(struct attach_engine *e, const struct attach_action *actio
 
 	switch (action->act) {
 	case ACT_FOLLOW_POOL:
-		follow_pool(a, action->desired);
+		follow_pool(a, action->network);
 		return;
 	case ACT_UNDO:
 		a->why = action->why;

@@ -49,6 +49,12 @@ struct attachment {
 	unsigned n_failed;    /* attaches in a row, into this sandbox */
 	enum netns_life life; /* of the owner's namespace, as last looked at */
 	uint64_t search_ms;   /* not before that it is searched for again, 0 = it was not yet */
+	uint64_t missed_ms;   /* since when the runtime's list does not call its sandbox ready, 0 =
+				 it does, or is not known */
+	enum netns_use use;   /* of that namespace, since then */
+	unsigned user_pid;    /* the process that was found in it, 0 = none */
+	uint64_t use_ms;      /* not before that it is asked again */
+	unsigned n_uses;      /* answers since then */
 	uint64_t since_ms;    /* loop time of the last change of state */
 	uint64_t retry_ms;    /* a bad one is tried again, NEVER = it is not bad */
 	uint64_t again_ms;    /* one that could not be attached is tried again */

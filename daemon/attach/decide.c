@@ -11,6 +11,7 @@ struct decision {
 	const struct attach_snapshot *s;
 	struct attach_actions *ret;
 	bool checking;
+	bool contradicted; /* the runtime's list, by one attachment at least */
 	int error;
 };
 
@@ -86,20 +87,49 @@ static bool is_ours(const struct attach_snapshot *s, const char *function)
 	return pool || is_recorded(s, function);
 }
 
-static bool may_run(const struct sandbox_list *l, const struct netdev *nd)
+static bool may_run(const struct decision *d, const struct netdev *nd)
 {
+	const struct sandbox_list *l = d->s->sandboxes;
+
 	for (size_t i = 0; i < l->n; i++)
 		if (l->items[i].ready && strcmp(l->items[i].uid, nd->origin_uid) == 0)
 			return true;
-	return !l->known;
+	return !l->known || d->contradicted;
 }
 
-/* The pod that it was attached to lives, whomever the kubelet has given it to since; or nobody can
- * say. */
-static bool is_in_use(const struct attach_snapshot *s, const struct netdev *nd)
+static bool has_sandbox(const struct sandbox_list *l, const struct pod_device *held)
 {
-	return nd->nsid != NSID_HOST &&
-	       (s->held->source == POD_SOURCE_NONE || may_run(s->sandboxes, nd));
+	for (size_t i = 0; i < l->n; i++) {
+		const struct sandbox *s = &l->items[i];
+
+		if (held->uid[0] ? strcmp(s->uid, held->uid) == 0
+				 : strcmp(s->pod, held->pod) == 0 &&
+					   strcmp(s->namespace, held->namespace) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The kubelet names a pod for it of which the runtime's list has no sandbox at all: it may be that
+ * of the mark. */
+static bool may_be_held(const struct attach_snapshot *s, const char *function)
+{
+	for (size_t i = 0; i < s->held->n; i++) {
+		const struct pod_device *held = &s->held->devices[i];
+
+		if (strcmp(held->id, function) == 0 && (held->pod[0] || held->uid[0]) &&
+		    !has_sandbox(s->sandboxes, held))
+			return true;
+	}
+	return false;
+}
+
+/* The pod that it was attached to lives, whichever pod the kubelet has given it to since; or that
+ * is not known. */
+static bool is_in_use(const struct decision *d, const struct netdev *nd)
+{
+	return nd->nsid != NSID_HOST && (d->s->held->source == POD_SOURCE_NONE || may_run(d, nd) ||
+					 may_be_held(d->s, nd->function));
 }
 
 /* What the pod of its mark is to have it for. */
@@ -145,7 +175,7 @@ static void decide_lost(struct decision *d, struct attachment *a)
 		decide_unmarked(d, a, nd);
 	if (!nd || !nd->origin[0] || !is_ours(s, nd->function))
 		return;
-	if (!is_in_use(s, nd))
+	if (!is_in_use(d, nd))
 		act(d,
 		    (struct attach_action){.act = ACT_RETURN, .a = a, .netdev = nd, .why = a->why});
 	else if ((w = desired_of_mark(s, nd)))
@@ -201,20 +231,28 @@ static bool is_netns_gone(const struct attach_snapshot *s, const struct attachme
 	return a->life == NETNS_DEAD && !(s->sandboxes->known && sandbox && sandbox->ready);
 }
 
-static const char *why_return(const struct attach_snapshot *s, const struct attachment *a)
+static struct attach_fact fact_of(const struct attach_snapshot *s, const struct attachment *a)
 {
-	const struct reconcile_input in = {s->held, s->sandboxes};
-	const struct attach_fact fact = {
+	return (struct attach_fact){
 		.record = &a->record,
 		.netns_gone = is_netns_gone(s, a),
 		.in_host = is_back(s, a),
 		.netns_there = a->life == NETNS_ALIVE,
 		.interrupted = a->interrupted,
 		.unheld_ms = a->unheld_ms ? s->now_ms - doubted_since(s, a) + 1 : 0,
+		.missed_ms = a->missed_ms ? s->now_ms - a->missed_ms + 1 : 0,
+		.use = a->use,
 	};
+}
+
+static const char *why_return(const struct attach_snapshot *s, const struct attachment *a)
+{
+	const struct reconcile_input in = {s->held, s->sandboxes};
+	struct attach_fact fact;
 
 	if (a->why || !s->desired)
 		return a->why;
+	fact = fact_of(s, a);
 	return reconcile_attachment(&fact, &in);
 }
 
@@ -254,6 +292,8 @@ static void await_doubt(struct decision *d, const struct attachment *a)
 
 	if (a->unheld_ms && d->s->cri_silent_ms && at > d->s->now_ms)
 		due(d, at);
+	if (a->missed_ms && a->missed_ms + RECONCILE_DOUBT_MS > d->s->now_ms)
+		due(d, a->missed_ms + RECONCILE_DOUBT_MS);
 }
 
 /* An operation under way sees at its next step, or with its end, that there is a reason. */
@@ -291,6 +331,21 @@ static bool is_unwanted(const struct attach_snapshot *s, const struct attachment
 {
 	return attachment_is_idle(a) && s->desired &&
 	       !desired_find(s->desired, a->record.resource, a->record.id);
+}
+
+/* How it is looked after, and what its return does about what its pod has left, are as its pool
+ * says now: also when its pod has ended while we were away. */
+static void decide_follow(struct decision *d, struct attachment *a)
+{
+	const struct pool_view *view = a->record.owner.door == DOOR_NATIVE
+					       ? pools_find(d->s->pools, a->record.resource)
+					       : NULL;
+	const struct pool_network *n = view ? view->pool->network : NULL;
+
+	if (n && !attachment_is_idle(a) &&
+	    (a->repair != (n->drift == DRIFT_REPAIR) || a->timeout_ms != n->timeout_ms ||
+	     a->record.plan.clean != n->plan.clean))
+		act(d, (struct attach_action){.act = ACT_FOLLOW_POOL, .a = a, .network = n});
 }
 
 static void decide_one(struct decision *d, struct attachment *a)
@@ -358,24 +413,13 @@ static bool is_taken(const struct decision *d, const struct desired *w)
 	return false;
 }
 
-static bool is_pool_news(const struct attachment *a, const struct desired *w)
-{
-	return strcmp(a->record.resource, w->resource) == 0 &&
-	       (a->repair != (w->network->drift == DRIFT_REPAIR) ||
-		a->timeout_ms != w->network->timeout_ms);
-}
-
 static void decide_desired(struct decision *d, const struct desired *w)
 {
 	struct attachment *a = attachment_of(d->s, w);
 	const char *missing = d->s->dry_run ? NULL : d->s->journal_missing;
 
-	if (a && !attachment_is_idle(a)) {
-		if (is_pool_news(a, w))
-			act(d,
-			    (struct attach_action){.act = ACT_FOLLOW_POOL, .a = a, .desired = w});
+	if (a && !attachment_is_idle(a))
 		return;
-	}
 	if (!reconcile_may_attach(w, NULL) || is_taken(d, w) || (a && failed_before(d, a, w)))
 		return;
 	/* What is away and not on record would be forgotten with us. */
@@ -383,13 +427,52 @@ static void decide_desired(struct decision *d, const struct desired *w)
 		       .act = missing ? ACT_FAIL : ACT_ATTACH, .desired = w, .why = missing});
 }
 
+/* --- is the runtime's list to be believed? ----------------------------------------------------
+ */
+
+static void note_contradiction(struct decision *d, const struct attachment *a)
+{
+	const uint64_t at = a->missed_ms + CONTRADICTION_MS;
+
+	d->contradicted = true;
+	if (a->missed_ms && at > d->s->now_ms) {
+		due(d, at);
+		return;
+	}
+	if (!d->ret->contradicting)
+		d->ret->contradicting = a;
+	d->ret->n_contradicting++;
+}
+
+static void judge_runtime(struct decision *d)
+{
+	const struct attach_snapshot *s = d->s;
+	const struct reconcile_input in = {s->held, s->sandboxes};
+	bool names_one = false;
+
+	for (size_t i = 0; i < s->all->n; i++) {
+		const struct attachment *a = s->all->items[i];
+		const struct attach_fact fact = fact_of(s, a);
+
+		names_one |= sandbox_find(s->sandboxes, a->record.owner.sandbox) != NULL;
+		if (reconcile_is_contradicted(&fact, &in))
+			note_contradiction(d, a);
+	}
+	d->ret->lacks_all = d->ret->contradicting && !names_one;
+}
+
 int attach_decide(const struct attach_snapshot *s, struct attach_actions *ret)
 {
 	struct decision d = {.s = s, .ret = ret, .checking = s->checking};
 
 	*ret = (struct attach_actions){.due_ms = NEVER};
-	for (size_t i = 0; i < s->all->n; i++)
+	if (s->desired)
+		judge_runtime(&d);
+	for (size_t i = 0; i < s->all->n; i++) {
+		if (s->desired)
+			decide_follow(&d, s->all->items[i]);
 		decide_one(&d, s->all->items[i]);
+	}
 	if (s->desired)
 		decide_orphans(&d);
 	for (size_t i = 0; s->desired && i < s->desired->n; i++)

@@ -44,10 +44,11 @@ enum attach_act {
 
 struct attach_action {
 	enum attach_act act;
-	struct attachment *a;	       /* NULL: there is none yet */
-	const struct desired *desired; /* of FOLLOW_POOL, ADOPT, ATTACH, FAIL */
-	const struct netdev *netdev;   /* of ADOPT, TAKE_ORPHAN, RETURN */
-	const char *why;	       /* of UNDO, RETURN, SET_FREE, FAIL; NULL is fine */
+	struct attachment *a;		    /* NULL: there is none yet */
+	const struct desired *desired;	    /* of ADOPT, ATTACH, FAIL */
+	const struct pool_network *network; /* of FOLLOW_POOL */
+	const struct netdev *netdev;	    /* of ADOPT, TAKE_ORPHAN, RETURN */
+	const char *why;		    /* of UNDO, RETURN, SET_FREE, FAIL; NULL is fine */
 };
 
 /* In the order in which they are to be done; due_ms: when time alone may change the decision. */
@@ -55,7 +56,16 @@ struct attach_actions {
 	struct attach_action *items;
 	size_t n;
 	uint64_t due_ms;
+	/* The runtime's list is contradicted: by how many attachments for so long that it is no pod
+	 * that is just ending, and the first of them (NULL = by none); it names none of what is in
+	 * pods. */
+	const struct attachment *contradicting;
+	size_t n_contradicting;
+	bool lacks_all;
 };
+
+/* An ordinary end is over by then: its processes exit before the runtime's list changes. */
+#define CONTRADICTION_MS 2000
 
 /* At most one action that begins something for each attachment, and one check in all. -ENOMEM
  * leaves *ret empty. */

@@ -70,7 +70,8 @@ static int add_record(struct claims *c, const struct attach_record *r)
 	const struct claim like = {.resource = r->resource, .id = r->id, .owner = &r->owner};
 	int error;
 
-	if (r->state == ATTACH_FREE || r->state == ATTACH_BAD)
+	/* A macvlan that could not be deleted answers for its addresses. */
+	if (r->state == ATTACH_FREE || (r->state == ATTACH_BAD && r->plan.kind == PLAN_VF))
 		return 0;
 	error = add(c, &like, &r->plan, r->plan.ips, r->plan.n_ips);
 	return error < 0 ? error : add(c, &like, &r->plan, r->ips, r->n_ips);

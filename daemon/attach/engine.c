@@ -11,6 +11,7 @@
 
 #include "apply.h"
 #include "array.h"
+#include "attach_events.h"
 #include "cleanup.h"
 #include "engine_start.h"
 #include "gate.h"
@@ -81,12 +82,29 @@ static void need_runtime(struct attach_engine *e)
 	engine_due(e, engine_now(e) + ENGINE_MEMORY_MS);
 }
 
+/* The state folder was removed while we run: it is made anew as at the start, when no worker writes
+ * to the one that is gone. */
+static void follow_journal(struct attach_engine *e)
+{
+	if (!e->journal || e->walk || e->dry_run)
+		return;
+	e->remake = e->remake || e->ops->journal_is_gone(e->journal);
+	if (!e->remake || e->n_working > 0)
+		return;
+	e->ops->journal_close(e->journal);
+	e->journal = NULL;
+	e->wants_journal = true;
+	e->journal_ms = 0;
+}
+
 /* Neither a runtime nor a journal is touched where nothing is attached. */
 static void open_what_is_needed(struct attach_engine *e, bool needed)
 {
 	if (needed)
 		need_runtime(e);
-	if ((!needed && !e->wants_journal) || e->journal || e->walk || e->dry_run)
+	follow_journal(e);
+	if ((!needed && !e->wants_journal) || e->journal || e->walk || e->dry_run ||
+	    (e->remake && e->n_working > 0))
 		return;
 	if (engine_now(e) >= e->journal_ms)
 		journal_begin(e, true);
@@ -190,6 +208,43 @@ static int decide(struct attach_engine *e, const struct attach_view *view,
 	return r < 0 ? r : attach_decide(&s, actions);
 }
 
+static void describe_contradiction(const struct attach_engine *e, const struct attachment *a,
+				   char *text, size_t size)
+{
+	char device[DEVICE_TEXT_SIZE], owner[OWNER_TEXT_SIZE], user[64] = "the kubelet names it";
+	struct cri_status status = {.socket = ""};
+
+	if (e->holders)
+		e->ops->runtime(e->holders, &status);
+	if (a->user_pid)
+		snprintf(user, sizeof(user), "process %u is in its network namespace", a->user_pid);
+	snprintf(text, size,
+		 "the container runtime%s%s does not list the sandbox of %s as ready, but %s: it "
+		 "keeps %s",
+		 status.socket[0] ? " at " : "", status.socket, owner_text(&a->record.owner, owner),
+		 user, device_text(&a->record, device));
+}
+
+/* Once, until none is left. */
+static void tell_contradiction(struct attach_engine *e, const struct attach_actions *actions)
+{
+	const struct attachment *a = actions->contradicting;
+	struct attach_counters *c = &e->counters;
+	const bool before = c->contradicting > 0;
+
+	c->contradicting = (unsigned)actions->n_contradicting;
+	c->runtime_lacks_all = actions->lacks_all;
+	if (a)
+		describe_contradiction(e, a, c->runtime_error, sizeof(c->runtime_error));
+	if (a && !before)
+		engine_event(e, EVENT_WARNING, "RuntimeContradicted", &a->record,
+			     "%s; is it the kubelet's runtime (--cri-socket)?", c->runtime_error);
+	else if (!a && before)
+		log_info("attach", 0, "the container runtime's list fits what runs again");
+	if (!a)
+		c->runtime_error[0] = '\0';
+}
+
 static void decide_and_apply(struct attach_engine *e, const struct attach_view *view)
 {
 	struct attach_actions actions = {.due_ms = NEVER};
@@ -203,6 +258,8 @@ static void decide_and_apply(struct attach_engine *e, const struct attach_view *
 		return;
 	}
 	engine_due(e, actions.due_ms);
+	if (view)
+		tell_contradiction(e, &actions);
 	apply(e, &actions);
 	attach_actions_done(&actions);
 	namespaces_search(e);

@@ -1,4 +1,5 @@
-/* engine_start.c - what the life before has left, as its journal tells.
+/* engine_start.c - what the life before has left, as its journal tells; and the journal anew, when
+ * its folder was removed.
  *
  * Happy path: the files are read on a worker, each record becomes an attachment, and the next
  * decision returns what was interrupted and keeps what is in its pod.
@@ -27,6 +28,8 @@ struct bad_file {
 struct journal_walk {
 	struct attach_engine *engine;
 	struct job job;
+	struct attach_record *kept; /* of the folder that is gone, to be written anew */
+	size_t n_kept;
 	struct attach_record *records;
 	size_t n_records;
 	struct bad_file *bad;
@@ -86,7 +89,10 @@ static void journal_walk_run(void *arg)
 	struct journal_walk *w = arg;
 	struct attach_engine *e = w->engine;
 
-	w->result = e->ops->journal_each(e->journal, on_record, on_bad, w, &w->err);
+	for (size_t i = 0; i < w->n_kept && w->result == 0; i++)
+		w->result = e->ops->journal_write(e->journal, &w->kept[i], true, &w->err);
+	if (w->result == 0)
+		w->result = e->ops->journal_each(e->journal, on_record, on_bad, w, &w->err);
 }
 
 /* --- in the loop ------------------------------------------------------------------------------ */
@@ -160,6 +166,7 @@ static void take_all(struct attach_engine *e, const struct journal_walk *w)
 static void walk_free(struct journal_walk *w)
 {
 	w->engine->walk = NULL;
+	free(w->kept);
 	free(w->records);
 	free(w->bad);
 	free(w);
@@ -185,6 +192,18 @@ static void try_again(struct attach_engine *e, const struct err *err)
 	e->journal_ms = engine_now(e) + RETRY_MS;
 }
 
+static void tell_remade(struct attach_engine *e, const struct journal_walk *w)
+{
+	if (!e->remake)
+		return;
+	e->remake = false;
+	engine_event(
+		e, EVENT_WARNING, "JournalBad", NULL,
+		"%s/devices was removed: it is made anew, with the records of %zu devices that "
+		"are away",
+		e->state_dir, w->n_kept);
+}
+
 /* What could not be attached without a journal is tried once more. */
 static void forget_failures(struct attach_engine *e)
 {
@@ -207,6 +226,7 @@ static void on_walked(void *arg)
 		try_again(e, &w->err);
 	} else {
 		e->counters.journal_error[0] = '\0';
+		tell_remade(e, w);
 		if (w->unwritable.code)
 			tell_trouble(e, &w->unwritable);
 		e->journal_read = true;
@@ -233,6 +253,23 @@ static int open_journal(struct attach_engine *e, struct err *err)
 			  : e->ops->journal_open(&e->journal, e->state_dir, err);
 }
 
+/* What was never written down is not away: its namespace is identified before. */
+static int keep_records(struct journal_walk *w, const struct attach_engine *e)
+{
+	for (size_t i = 0; i < e->all.n && e->remake; i++) {
+		const struct attachment *a = e->all.items[i];
+		struct attach_record *kept;
+
+		if (a->lost || a->record.state == ATTACH_FREE || !a->record.owner.netns.ino)
+			continue;
+		kept = array_push(w->kept, w->n_kept);
+		if (!kept)
+			return -ENOMEM;
+		*kept = a->record;
+	}
+	return 0;
+}
+
 void journal_begin(struct attach_engine *e, bool needed)
 {
 	struct journal_walk *w;
@@ -254,6 +291,9 @@ void journal_begin(struct attach_engine *e, bool needed)
 	}
 	w->engine = e;
 	w->unwritable = err;
+	w->result = keep_records(w, e);
+	if (w->result < 0)
+		err_set(&w->err, w->result, "out of memory");
 	e->walk = w;
 	job_begin(&w->job, e->loop, "reading the journal", journal_walk_run, on_walked, w);
 }

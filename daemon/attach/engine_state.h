@@ -66,6 +66,7 @@ struct attach_engine {
 	uint64_t due_ms; /* NEVER = nothing is */
 	bool ticking;
 	bool journal_read, wants_journal, ready, closing, closed;
+	bool remake;	  /* the journal's folder is gone: all that is away is to be written anew */
 	bool checking;	  /* one of them is compared with its plan */
 	bool expecting;	  /* the runtime was told that somebody waits */
 	bool blind;	  /* what there is cannot be told from what is hidden */

@@ -1,25 +1,33 @@
-/* namespaces.c - do the namespaces of what is in pods live?
+/* namespaces.c - do the namespaces of what is in pods live, and does a process run in them?
  *
  * Happy path: the path leads there. When it does not, one worker searches for all that are not
  * where they were: a namespace that is found has another path from then on, one that is nowhere is
- * dead. Can fail by: what cannot be looked at, or out of memory: then it is not known, and asked
+ * dead. The same worker searches for processes where the runtime's list no longer calls the sandbox
+ * ready. Can fail by: what cannot be looked at, or out of memory: then it is not known, and asked
  * again. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "array.h"
+#include "cleanup.h"
 #include "job.h"
 #include "log.h"
 #include "observe.h"
 
 /* A path that goes at once again, of a process that ends, is no reason to search all the time. */
-#define AGAIN_MS   1000
-#define UNKNOWN_MS 30000
+#define AGAIN_MS     1000
+#define UNKNOWN_MS   30000
+/* A namespace in use is asked again after 20 ms, 40 ms and so on: its pod may just be ending. */
+#define USE_FIRST_MS 20
+#define USE_LAST_MS  5000
 
 struct sought {
 	struct netns_id id; /* the path is the new one, if it was found */
 	char path[sizeof(((struct netns_id *)0)->path)];
+	bool wants_life, wants_use;
 	enum netns_life life;
+	enum netns_use use;
+	unsigned pid;
 };
 
 struct namespace_search {
@@ -27,9 +35,34 @@ struct namespace_search {
 	struct job job;
 	struct sought *items; /* the worker's, then the loop's */
 	size_t n;
+	uint64_t began_ms;
 };
 
 /* --- the search ------------------------------------------------------------------------------- */
+
+/* One pass for all of them. */
+static void search_users(struct namespace_search *s)
+{
+	const struct attach_engine *e = s->engine;
+	AUTO_FREE struct netns_id *ids = calloc(s->n + 1, sizeof(*ids));
+	AUTO_FREE enum netns_use *use = calloc(s->n + 1, sizeof(*use));
+	AUTO_FREE unsigned *pid = calloc(s->n + 1, sizeof(*pid));
+	size_t n = 0;
+
+	if (!ids || !use || !pid)
+		return;
+	for (size_t i = 0; i < s->n; i++)
+		if (s->items[i].wants_use)
+			ids[n++] = s->items[i].id;
+	if (n > 0)
+		e->ops->netns_users(e->hw, ids, n, use, pid);
+	n = 0;
+	for (size_t i = 0; i < s->n; i++)
+		if (s->items[i].wants_use) {
+			s->items[i].use = use[n];
+			s->items[i].pid = pid[n++];
+		}
+}
 
 static void namespace_search_run(void *arg)
 {
@@ -37,7 +70,9 @@ static void namespace_search_run(void *arg)
 	const struct attach_engine *e = s->engine;
 
 	for (size_t i = 0; i < s->n; i++)
-		s->items[i].life = e->ops->netns_search(e->hw, &s->items[i].id);
+		if (s->items[i].wants_life)
+			s->items[i].life = e->ops->netns_search(e->hw, &s->items[i].id);
+	search_users(s);
 }
 
 static bool is_same(const struct netns_id *a, const struct netns_id *b)
@@ -61,7 +96,7 @@ static bool take_result(struct attachment *a, const struct sought *s, uint64_t n
 {
 	uint64_t pause = s->life == NETNS_UNKNOWN ? UNKNOWN_MS : AGAIN_MS;
 
-	if (!is_same(&a->record.owner.netns, &s->id) || a->life == NETNS_ALIVE)
+	if (!s->wants_life || !is_same(&a->record.owner.netns, &s->id) || a->life == NETNS_ALIVE)
 		return false;
 	if (s->life == NETNS_UNKNOWN && !a->search_ms)
 		log_warn(
@@ -72,6 +107,21 @@ static bool take_result(struct attachment *a, const struct sought *s, uint64_t n
 	a->life = s->life;
 	a->search_ms = now_ms + pause;
 	return take_found(a, s);
+}
+
+/* began_ms: of the search. If the sandbox was listed since, it answers an earlier question. */
+static void take_use(struct attachment *a, const struct sought *s, uint64_t began_ms,
+		     uint64_t now_ms)
+{
+	unsigned doublings = a->n_uses < 8 ? a->n_uses : 8;
+
+	if (!s->wants_use || !is_same(&a->record.owner.netns, &s->id) || !a->missed_ms ||
+	    a->missed_ms > began_ms)
+		return;
+	a->use = s->use;
+	a->user_pid = s->pid;
+	a->n_uses++;
+	a->use_ms = now_ms + earlier((uint64_t)USE_FIRST_MS << doublings, USE_LAST_MS);
 }
 
 static void count(struct attach_counters *c, enum netns_life life)
@@ -102,9 +152,12 @@ static void on_searched(void *arg)
 	struct attach_engine *e = s->engine;
 
 	for (size_t i = 0; i < s->n; i++) {
-		count(&e->counters, s->items[i].life);
-		for (size_t k = 0; k < e->all.n; k++)
+		if (s->items[i].wants_life)
+			count(&e->counters, s->items[i].life);
+		for (size_t k = 0; k < e->all.n; k++) {
 			e->all.changed |= take_result(e->all.items[k], &s->items[i], engine_now(e));
+			take_use(e->all.items[k], &s->items[i], s->began_ms, engine_now(e));
+		}
 	}
 	search_free(s);
 	if (e->closing)
@@ -121,32 +174,47 @@ static bool is_watched(const struct attachment *a)
 	       a->record.owner.netns.ino;
 }
 
-static bool is_missing(const struct attachment *a)
+/* When each is to be searched for next. */
+static uint64_t life_due(const struct attachment *a)
 {
-	return is_watched(a) && a->life == NETNS_UNKNOWN;
+	return is_watched(a) && a->life == NETNS_UNKNOWN ? a->search_ms : NEVER;
 }
 
-static bool add(struct namespace_search *s, const struct netns_id *id)
+static uint64_t use_due(const struct attachment *a)
+{
+	return is_watched(a) && a->missed_ms && a->life != NETNS_DEAD && !a->why ? a->use_ms
+										 : NEVER;
+}
+
+static struct sought *find_or_add(struct namespace_search *s, const struct netns_id *id)
 {
 	struct sought *new;
 
 	for (size_t i = 0; i < s->n; i++)
 		if (is_same(&s->items[i].id, id))
-			return true;
+			return &s->items[i];
 	new = array_push(s->items, s->n);
 	if (!new)
-		return false;
+		return NULL;
 	new->id = *id;
 	memcpy(new->path, id->path, sizeof(new->path));
-	return true;
+	return new;
 }
 
 static bool collect(struct namespace_search *s, struct attach_engine *e)
 {
-	for (size_t i = 0; i < e->all.n; i++)
-		if (is_missing(e->all.items[i]) && e->all.items[i]->search_ms <= engine_now(e) &&
-		    !add(s, &e->all.items[i]->record.owner.netns))
+	for (size_t i = 0; i < e->all.n; i++) {
+		const struct attachment *a = e->all.items[i];
+		const bool life = life_due(a) <= engine_now(e), use = use_due(a) <= engine_now(e);
+		struct sought *sought = life || use ? find_or_add(s, &a->record.owner.netns) : NULL;
+
+		if ((life || use) && !sought)
 			return false;
+		if (sought) {
+			sought->wants_life |= life;
+			sought->wants_use |= use;
+		}
+	}
 	return true;
 }
 
@@ -169,9 +237,10 @@ static uint64_t next_search(const struct attach_engine *e)
 {
 	uint64_t first = NEVER;
 
-	for (size_t i = 0; i < e->all.n; i++)
-		if (is_missing(e->all.items[i]))
-			first = earlier(first, e->all.items[i]->search_ms);
+	for (size_t i = 0; i < e->all.n; i++) {
+		first = earlier(first, life_due(e->all.items[i]));
+		first = earlier(first, use_due(e->all.items[i]));
+	}
 	return first;
 }
 
@@ -182,6 +251,7 @@ static int begin_search(struct attach_engine *e)
 	if (!s)
 		return -ENOMEM;
 	s->engine = e;
+	s->began_ms = engine_now(e);
 	if (!collect(s, e)) {
 		search_free(s);
 		return -ENOMEM;

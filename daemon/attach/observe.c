@@ -41,6 +41,27 @@ static void follow_runtime(struct attach_engine *e)
 		e->cri_silent_ms = engine_now(e);
 }
 
+static bool is_missed(const struct attachment *a, const struct sandbox_list *l)
+{
+	const struct sandbox *s = sandbox_find(l, a->record.owner.sandbox);
+
+	return l->known && !(s && s->ready) && a->record.owner.door == DOOR_NATIVE &&
+	       (a->record.state == ATTACH_ATTACHING || a->record.state == ATTACH_IN_POD);
+}
+
+/* Nothing of ours is in a namespace that was not identified yet. */
+static void follow_sandbox(struct attachment *a, const struct sandbox_list *l, uint64_t now_ms)
+{
+	const bool missed = is_missed(a, l);
+
+	if (missed && a->missed_ms)
+		return;
+	a->missed_ms = missed ? now_ms : 0;
+	a->use = missed && !a->record.owner.netns.ino ? NETNS_EMPTY : NETNS_USE_UNKNOWN;
+	a->user_pid = a->n_uses = 0;
+	a->use_ms = now_ms;
+}
+
 /* --- what is to be held ----------------------------------------------------------------------- */
 
 static int build_desired(struct attach_engine *e, const struct attach_view *view)
@@ -73,9 +94,11 @@ int engine_observe(struct attach_engine *e, const struct attach_view *view)
 	r = build_desired(e, view);
 	if (r < 0)
 		return r;
-	namespaces_look(e);
-	for (size_t i = 0; i < e->all.n; i++)
+	for (size_t i = 0; i < e->all.n; i++) {
 		follow_held(e->all.items[i], view->held, engine_now(e));
+		follow_sandbox(e->all.items[i], engine_sandboxes(e), engine_now(e));
+	}
+	namespaces_look(e);
 	return 0;
 }
 

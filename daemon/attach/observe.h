@@ -14,6 +14,7 @@ void observe_netdevs(struct attach_engine *);
 bool engine_sees(struct attach_engine *, bool needed);
 
 /* namespaces.c: do the pods' namespaces live? Sets attachment.life from what can be seen at once; a
- * worker searches for what is not where it was. */
+ * worker searches for what is not where it was, and for processes in those whose sandbox the
+ * runtime's list does not call ready (attachment.use). */
 void namespaces_look(struct attach_engine *);
 void namespaces_search(struct attach_engine *);

@@ -64,10 +64,8 @@ static struct operation *operation_alloc(struct attach_engine *e, struct attachm
 	op->engine = e;
 	op->a = a;
 	op->kind = kind;
-	op->job = (struct attach_job){.hw = e->hw,
-				      .journal = e->journal,
-				      .record = a->record,
-				      .is_return = kind == OP_RETURN};
+	op->job = (struct attach_job){
+		.hw = e->hw, .record = a->record, .is_return = kind == OP_RETURN};
 	if (know_numbers(op) == 0)
 		return op;
 	free(op);
@@ -197,6 +195,7 @@ static void begin_work(struct operation *op)
 	struct attach_engine *e = op->engine;
 
 	op->place = PLACE_WORKER;
+	op->job.journal = e->journal;
 	op->job.at = op->job.next;
 	job_begin(&op->worker, e->loop, "the work on a device", operation_run, on_worked, op);
 	op->worker.describe = describe_work;
@@ -205,9 +204,14 @@ static void begin_work(struct operation *op)
 	e->n_working++;
 }
 
-/* As many as there is room for. */
+/* As many as there is room for; none while the journal is made anew, which is written by one at a
+ * time. */
 static void pump(struct attach_engine *e)
 {
+	if (e->remake && e->journal) {
+		engine_soon(e);
+		return;
+	}
 	while (e->queue && e->n_working < WORKING_MAX)
 		begin_work(dequeue(e));
 }
@@ -532,6 +536,7 @@ void operations_continue(struct attach_engine *e)
 {
 	struct operation *op = e->paused, *next;
 
+	pump(e);
 	e->paused = NULL;
 	for (; op; op = next) {
 		next = op->next;

@@ -10,6 +10,7 @@ struct holders {
 	const struct pod_device *entries;
 	size_t n;
 	bool own;    /* this pod is named, by what the list knows of it */
+	bool by_uid; /* which is its uid */
 	bool others; /* other pods are named */
 };
 
@@ -34,24 +35,70 @@ static struct holders find_holders(const struct attach_record *r, const struct p
 			h.own = true;
 		else
 			h.others = true;
+		h.by_uid |= d->uid[0] && is_of(d, &r->owner);
 	}
 	return h;
 }
 
 /* --- native ----------------------------------------------------------------------------------- */
 
-/* The same pod lives on in another sandbox. A pod of the same name and another uid is another pod:
- * what it is given was given away after this one's sandbox was made. */
-static bool has_newer(const struct sandbox_list *l, const struct sandbox *s)
+/* The same pod lives on in another sandbox (s: its own, NULL = not in the list). A pod of the same
+ * name and another uid is another pod: what it is given was given away after this one's sandbox was
+ * made. */
+static bool has_newer(const struct sandbox_list *l, const struct attach_owner *o,
+		      const struct sandbox *s)
 {
 	for (size_t i = 0; i < l->n; i++) {
 		const struct sandbox *other = &l->items[i];
 
-		if (other->ready && other->attempt > s->attempt && s->uid[0] &&
-		    strcmp(other->uid, s->uid) == 0)
+		if (other->ready && o->uid[0] && strcmp(other->uid, o->uid) == 0 &&
+		    (!s || other->attempt > s->attempt))
 			return true;
 	}
 	return false;
+}
+
+/* A pod of the same name, with another uid, runs: the kubelet's list, which has no uids, may mean
+ * that one. */
+static bool has_namesake(const struct sandbox_list *l, const struct attach_owner *o)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		const struct sandbox *s = &l->items[i];
+
+		if (s->ready && strcmp(s->pod, o->pod) == 0 &&
+		    strcmp(s->namespace, o->namespace) == 0 && strcmp(s->uid, o->uid) != 0)
+			return true;
+	}
+	return false;
+}
+
+/* The kubelet names this pod for it. */
+static bool is_vouched_for(const struct attach_record *r, const struct reconcile_input *in)
+{
+	const struct holders h = find_holders(r, in->held);
+
+	return in->held->source != POD_SOURCE_NONE &&
+	       (h.by_uid || (h.own && !has_namesake(in->sandboxes, &r->owner)));
+}
+
+static const char *judge_missed(const struct attach_fact *f, const struct sandbox *s,
+				const struct reconcile_input *in)
+{
+	const char *why = s ? "its sandbox has ended" : "its sandbox is gone";
+	const bool vouched = is_vouched_for(f->record, in);
+
+	switch (f->use) {
+	case NETNS_EMPTY:
+		return s || !vouched ? why : NULL;
+	case NETNS_USE_UNKNOWN:
+		return !vouched && in->held->source != POD_SOURCE_NONE &&
+				       f->missed_ms >= RECONCILE_DOUBT_MS
+			       ? why
+			       : NULL;
+	case NETNS_IN_USE:
+		return NULL;
+	}
+	return NULL;
 }
 
 static const char *judge_holders(const struct attach_fact *f, const struct holders *h,
@@ -68,13 +115,22 @@ static const char *judge_native(const struct attach_fact *f, const struct reconc
 	const struct sandbox *s = sandbox_find(in->sandboxes, r->owner.sandbox);
 	struct holders h = find_holders(r, in->held);
 
-	if (in->sandboxes->known && !s)
-		return "its sandbox is gone";
-	if (in->sandboxes->known && !s->ready)
-		return "its sandbox has ended";
-	if (s && has_newer(in->sandboxes, s))
+	if ((s || in->sandboxes->known) && has_newer(in->sandboxes, &r->owner, s))
 		return "its pod has a newer sandbox";
-	return in->sandboxes->known ? NULL : judge_holders(f, &h, in);
+	if (!in->sandboxes->known)
+		return judge_holders(f, &h, in);
+	return s && s->ready ? NULL : judge_missed(f, s, in);
+}
+
+bool reconcile_is_contradicted(const struct attach_fact *f, const struct reconcile_input *in)
+{
+	const struct attach_record *r = f->record;
+	const struct sandbox *s = sandbox_find(in->sandboxes, r->owner.sandbox);
+
+	if (r->owner.door != DOOR_NATIVE || r->state != ATTACH_IN_POD || f->netns_gone ||
+	    !in->sandboxes->known || (s && s->ready) || has_newer(in->sandboxes, &r->owner, s))
+		return false;
+	return f->use == NETNS_IN_USE || (!s && is_vouched_for(r, in));
 }
 
 const char *reconcile_attachment(const struct attach_fact *f, const struct reconcile_input *in)

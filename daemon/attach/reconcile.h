@@ -1,11 +1,13 @@
 /* reconcile.h - is one attachment to end now? Pure: facts in, a reason out.
  *
- * The runtime's list is the truth about a sandbox's life while the runtime answers, the kubelet's
- * about who is to have a device next; a namespace that is gone is gone whoever says otherwise.
- * Nothing is concluded from a list that is not known. */
+ * The runtime's list says that a sandbox lives; that it has ended it says only together with the
+ * kernel or the kubelet, since the list may be of another runtime, or cut short. The kubelet's list
+ * says which pod is to have a device next. A namespace that is gone is gone whichever list says
+ * otherwise. Nothing is concluded from a list that is not known. */
 #pragma once
 
 #include "desired.h"
+#include "netns.h"
 
 /* How long a device may be missing from the kubelet's list while its pod's sandbox is not known to
  * be ended, before it is taken back. */
@@ -22,6 +24,9 @@ struct attach_fact {
 			       nobody works on it */
 	uint64_t unheld_ms; /* for how long the kubelet's list has not named it for this pod while
 			       the runtime did not answer; 0 = it does */
+	uint64_t missed_ms; /* for how long the runtime's list has not called its sandbox ready;
+			       0 = it does, or is not known */
+	enum netns_use use; /* of its namespace, asked since then */
 };
 
 struct reconcile_input {
@@ -30,15 +35,30 @@ struct reconcile_input {
 };
 
 /* Returned is, of any door: what was interrupted, what is in a namespace that is gone, and what was
- * in its pod and is in the host again. Of DOOR_NATIVE, attaching or in its pod, also: whose sandbox
- * has ended or is gone; what belongs into a newer sandbox of the same pod. While its sandbox is
- * ready it stays, whatever the kubelet's list says of it: the kubelet stops a sandbox when all
- * containers have ended (killPodWithSyncResult() in pkg/kubelet/kuberuntime), but forgets a pod and
- * gives its devices away before, and may have lost its checkpoint. Only where the runtime does not
- * answer is the list believed: what it has named for other pods only, or for none, for
- * RECONCILE_DOUBT_MS. What is free, returning or bad is decided elsewhere (decide.h).
+ * in its pod and is in the host again. Of DOOR_NATIVE, attaching or in its pod, also: what belongs
+ * into a newer sandbox of the same pod, and
+ *
+ *   runtime's list    namespace     kubelet's list   returned
+ *   ready             any           any              no
+ *   not ready         empty         any              yes: its sandbox has ended
+ *   not in the list   empty         other, none      yes: its sandbox is gone
+ *   not in the list   empty         this pod         no
+ *   either            in use        any              no
+ *   either            not known     this pod         no
+ *   either            not known     other, none      after RECONCILE_DOUBT_MS
+ *   not known         any           other, none      after RECONCILE_DOUBT_MS
+ *
+ * A sandbox's last process exits before the runtime calls the sandbox not ready, so a pod's
+ * ordinary end is in the second row. While its sandbox is ready a device stays, whatever the
+ * kubelet's list says of it: the kubelet stops a sandbox when all containers have ended
+ * (killPodWithSyncResult() in pkg/kubelet/kuberuntime), but forgets a pod and gives its devices
+ * away before, and may have lost its checkpoint. What is free, returning or bad is decided
+ * elsewhere (decide.h).
  * Returns why, for the event ("its sandbox is gone"); NULL: it stays. */
 const char *reconcile_attachment(const struct attach_fact *, const struct reconcile_input *);
+/* The runtime's list is contradicted: it does not call the sandbox ready, and yet a process runs in
+ * the namespace, or (a sandbox that is not in the list at all) the kubelet names the pod. */
+bool reconcile_is_contradicted(const struct attach_fact *, const struct reconcile_input *);
 /* A wanted device is to be attached now: nobody has it (current: its record, or NULL), and it can
  * be. */
 bool reconcile_may_attach(const struct desired *, const struct attach_record *current);

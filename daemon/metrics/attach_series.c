@@ -236,6 +236,10 @@ void attach_series(struct page *p, const struct attach_summary *s)
 	add_drifts(p, s);
 	if (s->counters.cri_open)
 		add_runtime(p, &s->counters.cri);
+	add_number(p, "rocelet_runtime_contradictions", "gauge",
+		   "Devices in pods that run, but whose sandbox the container runtime's list does "
+		   "not call ready; they stay.",
+		   s->counters.contradicting);
 	add_number(p, "rocelet_journal_writable", "gauge",
 		   "1 while the attachments' journal can be written; nothing is attached while it "
 		   "cannot.",

@@ -64,9 +64,10 @@ static int program_load(void)
 	return r;
 }
 
-static int program_run(int ifindex, struct netdev_inside *ret)
+static int program_run(int ifindex, const struct netdev_upper *sought, struct netdev_inside *ret)
 {
-	uint64_t ctx[1] = {(uint64_t)ifindex};
+	uint64_t ctx[3] = {(uint64_t)ifindex, sought ? sought->id : 0,
+			   sought ? (uint64_t)sought->netns << 32 | (unsigned)sought->ifindex : 0};
 	struct bpf_test_run_opts opts = {
 		.sz = sizeof(opts), .ctx_in = ctx, .ctx_size_in = sizeof(ctx)};
 	const uint32_t key = 0;
@@ -81,14 +82,15 @@ static int program_run(int ifindex, struct netdev_inside *ret)
 	return r < 0 ? r : bpf_map_lookup_elem(map_fd, &key, ret);
 }
 
-static int ask_kernel(const struct hw *hw, int ifindex, struct netdev_inside *ret)
+static int ask_kernel(const struct hw *hw, int ifindex, const struct netdev_upper *sought,
+		      struct netdev_inside *ret)
 {
 	int r;
 
 	if (hw->no_bpf)
 		return -EPERM;
 	pthread_mutex_lock(&lock);
-	r = program_run(ifindex, ret);
+	r = program_run(ifindex, sought, ret);
 	pthread_mutex_unlock(&lock);
 	return r;
 }
@@ -203,10 +205,23 @@ static int search(const struct hw *hw, int ifindex, struct netdev_inside *ret)
 
 int netdev_look_inside(const struct hw *hw, int ifindex, struct netdev_inside *ret)
 {
-	int r = ask_kernel(hw, ifindex, ret);
+	int r = ask_kernel(hw, ifindex, NULL, ret);
 
 	if (r == 0)
 		return 0;
 	*ret = (struct netdev_inside){0};
 	return r == -ENODEV ? r : search(hw, ifindex, ret);
+}
+
+int netdev_upper_find(const struct hw *hw, int ifindex, const struct netdev_upper *sought,
+		      struct netdev_upper *ret)
+{
+	struct netdev_inside in = {0};
+	int r = ask_kernel(hw, ifindex, sought, &in);
+
+	if (r < 0)
+		return r;
+	if (in.sought.id)
+		*ret = in.sought;
+	return in.sought.id ? 1 : in.more ? -E2BIG : 0;
 }

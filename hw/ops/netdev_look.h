@@ -23,6 +23,13 @@ void netdev_look(struct netdev_state *ret, const struct hw *, struct nlsock *rtn
  * known. Negative: not even that. For worker threads. */
 int netdev_look_inside(const struct hw *, int ifindex, struct netdev_inside *ret);
 
+/* One of the netdevs that sit on a netdev in the thread's namespace, wherever it is: by its id or,
+ * where that is 0, by the inode of its namespace and its index there. 1: *ret; 0: it does not sit
+ * there (any more); negative: only a BPF program could tell, and none can be run. For worker
+ * threads. */
+int netdev_upper_find(const struct hw *, int ifindex, const struct netdev_upper *sought,
+		      struct netdev_upper *ret);
+
 /* A netdev that sits on it in the same namespace, as sysfs tells; false: none does. */
 bool netdev_upper_here(const struct hw *, const char *name, char ret[IFNAMSIZ]);
 

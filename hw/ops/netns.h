@@ -46,6 +46,14 @@ int netns_open_anywhere(const struct hw *, struct netns_id *, struct err *);
 /* The same without keeping it open. */
 enum netns_life netns_search(const struct hw *, struct netns_id *);
 
+/* Does a process run in a namespace? */
+enum netns_use { NETNS_USE_UNKNOWN, NETNS_EMPTY, NETNS_IN_USE };
+/* One pass over the first threads of all processes, for n namespaces at once. ret_use[i], and the
+ * process that was found. NETNS_USE_UNKNOWN: none was found, and not every process could be looked
+ * at. For worker threads: some 4 us a process. */
+void netns_users(const struct hw *, const struct netns_id *, size_t n, enum netns_use *ret_use,
+		 unsigned *ret_pid);
+
 /* Runs fn inside the namespace; returns what fn does. Namespaces are a thread's: no other one is
  * inside meanwhile, and this one is back when it returns. */
 int netns_run(int netns_fd, int (*fn)(void *arg), void *arg);
@@ -73,6 +81,12 @@ struct sysctl_setting {
 };
 int netns_sysctl(const struct hw *, int netns_fd, const char *ifname, const struct sysctl_setting *,
 		 size_t n, struct err *);
+
+/* Asks the neighbours whether a station has one of these addresses, and listens for wait_ms; the
+ * netdev is up and has none of them itself. 1: one has, which and by which MAC; 0: none has
+ * answered; negative: cannot be asked (no carrier, no CAP_NET_RAW). Ethernet only. */
+int netns_probe(int netns_fd, int ifindex, const uint8_t mac[6], const struct ip_prefix *, size_t n,
+		unsigned wait_ms, size_t *ret_which, uint8_t ret_mac[6]);
 
 /* Tells the neighbours: a gratuitous ARP (RFC 5227, section 3; an ARP request of the address for
  * itself) for each IPv4 address, an unsolicited neighbour advertisement (RFC 9131; RFC 4861,

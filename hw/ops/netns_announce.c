@@ -27,7 +27,9 @@ static uint16_t inet_checksum(const uint8_t *p, size_t n, uint32_t sum)
 	return (uint16_t)~sum;
 }
 
-static size_t arp_frame(const uint8_t mac[6], const uint8_t addr[4], uint8_t *ret)
+/* sender: 0.0.0.0 in a probe. */
+static size_t arp_frame(const uint8_t mac[6], const uint8_t sender[4], const uint8_t addr[4],
+			uint8_t *ret)
 {
 	struct ether_header eth = {.ether_type = htons(ETH_P_ARP)};
 	struct ether_arp arp = {
@@ -41,7 +43,7 @@ static size_t arp_frame(const uint8_t mac[6], const uint8_t addr[4], uint8_t *re
 	memset(eth.ether_dhost, 0xff, sizeof(eth.ether_dhost));
 	memcpy(eth.ether_shost, mac, 6);
 	memcpy(arp.arp_sha, mac, 6);
-	memcpy(arp.arp_spa, addr, 4);
+	memcpy(arp.arp_spa, sender, 4);
 	memcpy(arp.arp_tpa, addr, 4);
 	memcpy(ret, &eth, sizeof(eth));
 	memcpy(ret + sizeof(eth), &arp, sizeof(arp));
@@ -103,11 +105,107 @@ size_t announce_frame(const uint8_t mac[6], const struct ip_prefix *ip,
 {
 	switch (ip->family) {
 	case AF_INET:
-		return arp_frame(mac, ip->addr, ret);
+		return arp_frame(mac, ip->addr, ip->addr, ret);
 	case AF_INET6:
 		return advertisement_frame(mac, ip->addr, ret);
 	}
 	return 0;
+}
+
+/* --- probes ----------------------------------------------------------------------------------- */
+
+/* RFC 8200, section 8.1. */
+static uint16_t solicitation_checksum(const struct ip6_hdr *ip, const struct nd_neighbor_solicit *s)
+{
+	uint8_t pseudo[2 * sizeof(ip->ip6_src)];
+
+	memcpy(pseudo, &ip->ip6_src, sizeof(ip->ip6_src));
+	memcpy(pseudo + sizeof(ip->ip6_src), &ip->ip6_dst, sizeof(ip->ip6_dst));
+	return inet_checksum((const uint8_t *)s, sizeof(*s),
+			     (uint16_t)~inet_checksum(pseudo, sizeof(pseudo), 0) +
+				     (uint32_t)sizeof(*s) + IPPROTO_ICMPV6);
+}
+
+/* To the group of those whose addresses end like this one (RFC 4291, section 2.7.1). */
+static size_t solicitation_frame(const uint8_t mac[6], const uint8_t addr[16], uint8_t *ret)
+{
+	uint8_t group[16] = {0xff, 0x02, [11] = 1, [12] = 0xff};
+	struct ether_header eth = {.ether_dhost = {0x33, 0x33}, .ether_type = htons(ETH_P_IPV6)};
+	struct nd_neighbor_solicit s = {.nd_ns_type = ND_NEIGHBOR_SOLICIT};
+	struct ip6_hdr ip = {0};
+
+	memcpy(group + 13, addr + 13, 3);
+	memcpy(eth.ether_dhost + 2, group + 12, 4);
+	memcpy(eth.ether_shost, mac, 6);
+	ip.ip6_flow = htonl(UINT32_C(6) << 28);
+	ip.ip6_plen = htons(sizeof(s));
+	ip.ip6_nxt = IPPROTO_ICMPV6;
+	ip.ip6_hlim = 255;
+	memcpy(&ip.ip6_dst, group, 16);
+	memcpy(&s.nd_ns_target, addr, 16);
+	s.nd_ns_cksum = htons(solicitation_checksum(&ip, &s));
+	memcpy(ret, &eth, sizeof(eth));
+	memcpy(ret + sizeof(eth), &ip, sizeof(ip));
+	memcpy(ret + sizeof(eth) + sizeof(ip), &s, sizeof(s));
+	return sizeof(eth) + sizeof(ip) + sizeof(s);
+}
+
+size_t probe_frame(const uint8_t mac[6], const struct ip_prefix *ip,
+		   uint8_t ret[ANNOUNCE_FRAME_MAX])
+{
+	static const uint8_t nobody[4];
+
+	switch (ip->family) {
+	case AF_INET:
+		return arp_frame(mac, nobody, ip->addr, ret);
+	case AF_INET6:
+		return solicitation_frame(mac, ip->addr, ret);
+	}
+	return 0;
+}
+
+static bool is_arp_of(const uint8_t *p, size_t len, const uint8_t addr[4])
+{
+	struct ether_arp arp;
+
+	if (len < sizeof(arp))
+		return false;
+	memcpy(&arp, p, sizeof(arp));
+	return arp.ea_hdr.ar_pro == htons(ETH_P_IP) && arp.ea_hdr.ar_hln == 6 &&
+	       arp.ea_hdr.ar_pln == 4 && memcmp(arp.arp_spa, addr, 4) == 0;
+}
+
+static bool is_advertisement_of(const uint8_t *p, size_t len, const uint8_t addr[16])
+{
+	struct ip6_hdr ip;
+	struct nd_neighbor_advert na;
+
+	if (len < sizeof(ip) + sizeof(na))
+		return false;
+	memcpy(&ip, p, sizeof(ip));
+	memcpy(&na, p + sizeof(ip), sizeof(na));
+	return ip.ip6_nxt == IPPROTO_ICMPV6 && ip.ip6_hlim == 255 &&
+	       na.nd_na_type == ND_NEIGHBOR_ADVERT && memcmp(&na.nd_na_target, addr, 16) == 0;
+}
+
+bool probe_is_answered(const uint8_t *frame, size_t len, const uint8_t mac[6],
+		       const struct ip_prefix *ip, uint8_t ret_mac[6])
+{
+	struct ether_header eth;
+	bool answered = false;
+
+	if (len < sizeof(eth))
+		return false;
+	memcpy(&eth, frame, sizeof(eth));
+	if (memcmp(eth.ether_shost, mac, 6) == 0)
+		return false;
+	if (ip->family == AF_INET && eth.ether_type == htons(ETH_P_ARP))
+		answered = is_arp_of(frame + sizeof(eth), len - sizeof(eth), ip->addr);
+	else if (ip->family == AF_INET6 && eth.ether_type == htons(ETH_P_IPV6))
+		answered = is_advertisement_of(frame + sizeof(eth), len - sizeof(eth), ip->addr);
+	if (answered)
+		memcpy(ret_mac, eth.ether_shost, 6);
+	return answered;
 }
 
 /* --- sent ---------------------------------------------------------------------------------------

@@ -239,13 +239,24 @@ uint64_t world_add_sandbox(struct world *w, const char *pod, const char *network
 	s->networks = networks ? strdup(networks) : NULL;
 	sandbox_list_sort(&w->runtime);
 	pthread_mutex_lock(&w->lock);
-	w->alive[ns] = true;
+	w->alive[ns] = w->in_use[ns] = true;
 	pthread_mutex_unlock(&w->lock);
 	return ns;
 }
 
 void world_end_sandbox(struct world *w, uint64_t ns)
 {
+	pthread_mutex_lock(&w->lock);
+	w->in_use[ns] = false;
+	pthread_mutex_unlock(&w->lock);
+	for (size_t i = 0; i < w->runtime.n; i++)
+		if (strtoul(w->runtime.items[i].id + 1, NULL, 10) == ns)
+			w->runtime.items[i].ready = false;
+}
+
+void world_remove_sandbox(struct world *w, uint64_t ns)
+{
+	world_end_sandbox(w, ns);
 	for (size_t i = 0; i < w->runtime.n; i++) {
 		struct sandbox *s = &w->runtime.items[i];
 
@@ -261,7 +272,7 @@ void world_end_sandbox(struct world *w, uint64_t ns)
 void world_end_namespace(struct world *w, uint64_t ns)
 {
 	pthread_mutex_lock(&w->lock);
-	w->alive[ns] = w->entitled[ns] = false;
+	w->alive[ns] = w->entitled[ns] = w->in_use[ns] = false;
 	for (size_t i = 0; i < WORLD_VFS; i++)
 		if (w->devices[i].ns == ns)
 			w->devices[i].ns = 0;

@@ -79,8 +79,12 @@ struct world {
 	bool alive[WORLD_NAMESPACES]; /* namespace i is "/ns/i" */
 	/* Its pod runs, and what is settled in it may not be taken away. */
 	bool entitled[WORLD_NAMESPACES];
-	bool moved[WORLD_NAMESPACES]; /* only a search finds it, at "/moved/i" */
-	bool blind;		      /* a search does not see everything */
+	bool moved[WORLD_NAMESPACES];  /* only a search finds it, at "/moved/i" */
+	bool in_use[WORLD_NAMESPACES]; /* a process is in it */
+	/* The runtime's list is another's: it lacks all of ours; or a proxy's: those of odd
+	 * namespaces, and it calls the others not ready. */
+	bool runtime_lies, runtime_halves;
+	bool blind; /* a search does not see everything */
 	unsigned n_searches;
 	bool dim; /* not all of a netdev can be looked at */
 	enum world_ipam ipam;
@@ -93,6 +97,7 @@ struct world {
 	unsigned n_fail_back;	   /* times that steps back fail, then they work; 0 = always */
 	int fail_check;		   /* of every check */
 	int fail_journal;	   /* of opening it */
+	bool journal_gone;	   /* its folder was removed; until it is opened */
 	unsigned n_journal_opened; /* tried */
 	unsigned drift;		   /* found by every check */
 	bool hold;		   /* steps wait */
@@ -119,8 +124,10 @@ int64_t world_clock_ns(const struct world *);
 
 /* A pod's sandbox with a namespace of its own; returns that. networks: the annotation or NULL. */
 uint64_t world_add_sandbox(struct world *, const char *pod, const char *networks);
-/* The same, which ends: as the runtime, the kernel and the kubelet tell. */
+/* The same, which ends: as the runtime, the kernel and the kubelet tell. Its processes end with it,
+ * and it is listed as not ready; then it is removed, and not listed any more. */
 void world_end_sandbox(struct world *, uint64_t ns);
+void world_remove_sandbox(struct world *, uint64_t ns);
 /* The netdevs in it go to the host, as they are. */
 void world_end_namespace(struct world *, uint64_t ns);
 /* The kubelet gives VF i away, says to whom, and forgets it. pod "": only reserved. When it was

@@ -317,6 +317,21 @@ static enum netns_life fake_search(const struct hw *hw, struct netns_id *id)
 	return life;
 }
 
+static void fake_users(const struct hw *hw, const struct netns_id *ids, size_t n,
+		       enum netns_use *ret_use, unsigned *ret_pid)
+{
+	(void)hw;
+	pthread_mutex_lock(&world->lock);
+	for (size_t i = 0; i < n; i++) {
+		uint64_t ns = ids[i].ino + world->first_ns;
+		bool in_use = ns < WORLD_NAMESPACES && world->in_use[ns];
+
+		ret_use[i] = in_use ? NETNS_IN_USE : world->blind ? NETNS_USE_UNKNOWN : NETNS_EMPTY;
+		ret_pid[i] = in_use ? 42 : 0;
+	}
+	pthread_mutex_unlock(&world->lock);
+}
+
 static void fake_boot_id(const struct hw *hw, char ret[BOOT_ID_SIZE])
 {
 	(void)hw;
@@ -351,6 +366,7 @@ static int fake_journal_open(struct journal **ret, const char *state_dir, struct
 	world->n_journal_opened++;
 	if (world->fail_journal)
 		return err_set(e, world->fail_journal, "journal: somebody said so");
+	world->journal_gone = false;
 	*ret = &journal;
 	return 0;
 }
@@ -364,6 +380,25 @@ static void fake_journal_close(struct journal *j)
 static void fake_journal_sweep(struct journal *j)
 {
 	(void)j;
+}
+
+static bool fake_journal_is_gone(const struct journal *j)
+{
+	(void)j;
+	return world->journal_gone;
+}
+
+static int fake_journal_write(struct journal *j, const struct attach_record *r, bool durable,
+			      struct err *e)
+{
+	struct world_device *d = device(r->function);
+
+	(void)j, (void)durable, (void)e;
+	pthread_mutex_lock(&world->lock);
+	MUST(!d->busy);
+	d->record = *r;
+	pthread_mutex_unlock(&world->lock);
+	return 0;
 }
 
 static int fake_journal_each(struct journal *j, journal_fn *fn, journal_bad_fn *bad, void *arg,
@@ -408,11 +443,16 @@ static void copy_sandboxes(struct sandbox_list *to, const struct sandbox_list *f
 	uint64_t now_ms = uv_now(&world->loop);
 
 	*to = (struct sandbox_list){.known = true, .asked_ms = asked_ms};
-	for (size_t i = 0; i < from->n; i++) {
-		struct sandbox *s = array_push(to->items, to->n);
+	for (size_t i = 0; i < from->n && !world->runtime_lies; i++) {
+		const bool odd = strtoul(from->items[i].id + 1, NULL, 10) % 2;
+		struct sandbox *s;
 
+		if (world->runtime_halves && odd)
+			continue;
+		s = array_push(to->items, to->n);
 		MUST(s);
 		*s = from->items[i];
+		s->ready = s->ready && !world->runtime_halves;
 		s->networks = s->networks ? strdup(s->networks) : NULL;
 	}
 	sandbox_list_date(to, &before, now_ms, world_clock_ns(world));
@@ -518,12 +558,15 @@ const struct attach_ops world_ops = {
 	.journal_close = fake_journal_close,
 	.journal_each = fake_journal_each,
 	.journal_sweep = fake_journal_sweep,
+	.journal_is_gone = fake_journal_is_gone,
+	.journal_write = fake_journal_write,
 	.run = fake_run,
 	.check = fake_check,
 	.announce = fake_announce,
 	.boot_id = fake_boot_id,
 	.netns_is_there = fake_is_there,
 	.netns_search = fake_search,
+	.netns_users = fake_users,
 	.look_at_host = fake_look_at_host,
 	.netns_find = fake_find,
 	.ipam_start = world_ipam_start,

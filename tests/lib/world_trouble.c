@@ -26,6 +26,15 @@ void world_lose_record(struct world *w, unsigned i)
 	d->lease.held = false; /* as in the journal, nobody knows of it */
 }
 
+void world_remove_journal(struct world *w)
+{
+	pthread_mutex_lock(&w->lock);
+	w->journal_gone = true;
+	for (unsigned i = 0; i < WORLD_VFS; i++)
+		memset(&w->devices[i].record, 0, sizeof(w->devices[i].record));
+	pthread_mutex_unlock(&w->lock);
+}
+
 /* Whose folder it is, as the file there says. */
 static void read_lock(const struct world *w, char *text, size_t size)
 {

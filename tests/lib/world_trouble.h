@@ -9,6 +9,8 @@
 /* While no daemon runs: a VF that is away has no record any more. What its administrator had set
  * nobody knows then; it is to come back with a driver's defaults. */
 void world_lose_record(struct world *, unsigned i);
+/* While a daemon runs: the journal's folder is removed, with all records. */
+void world_remove_journal(struct world *);
 /* The node is started anew, and a daemon on it: pods have no sandbox any more, devices are as
  * drivers start them, and as the administrator has set them up by now. */
 void world_reboot(struct world *, uint16_t vlan);

@@ -90,6 +90,18 @@ void journal_close(struct journal *j)
 	free(j);
 }
 
+/* Where a container's mount has lost what it was of, the path leads to it all the same. */
+bool journal_is_gone(const struct journal *j)
+{
+	struct stat at, own;
+
+	if (fstat(j->dir_fd, &own) < 0)
+		return false;
+	if (lstat(j->path, &at) < 0)
+		return errno == ENOENT || errno == ENOTDIR;
+	return own.st_nlink == 0 || at.st_ino != own.st_ino || at.st_dev != own.st_dev;
+}
+
 /* --- one file --------------------------------------------------------------------------------- */
 
 static int failed(const struct journal *j, const char *what, const char *name, int r, struct err *e)

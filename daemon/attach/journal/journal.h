@@ -47,6 +47,8 @@ int journal_open(struct journal **ret, const char *state_dir, struct err *);
 /* The same for one who only looks: nothing is made, written, renamed or removed. */
 int journal_look(struct journal **ret, const char *state_dir, struct err *);
 void journal_close(struct journal *);
+/* Its folder was removed, or is another one by now: what is written is not found again. */
+bool journal_is_gone(const struct journal *);
 
 /* Writes and, if durable, waits until it is on the disk; a record that is not durable survives our
  * death but not the machine's (the first one of a device always does). The key is the record's. A

@@ -198,6 +198,7 @@ const struct field record_fields[] = {
 	OBJECT(struct attach_record, "rdma_id", rdma_id, rdma_identity_fields),
 	TEXT(struct attach_record, "uverbs", uverbs),
 	TEXT(struct attach_record, "boot", boot),
+	HEX64(struct attach_record, "link_id", link_id),
 	BOOL(struct attach_record, "renewing", renewing),
 	END,
 };

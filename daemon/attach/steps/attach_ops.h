@@ -15,12 +15,17 @@ struct attach_ops {
 	int (*journal_each)(struct journal *, journal_fn *, journal_bad_fn *, void *arg,
 			    struct err *);
 	void (*journal_sweep)(struct journal *);
+	bool (*journal_is_gone)(const struct journal *);
+	int (*journal_write)(struct journal *, const struct attach_record *, bool durable,
+			     struct err *);
 	int (*run)(struct attach_job *);
 	int (*check)(struct attach_job *, bool repair);
 	int (*announce)(struct attach_job *);
 	void (*boot_id)(const struct hw *, char ret[BOOT_ID_SIZE]);
 	bool (*netns_is_there)(const struct hw *, const struct netns_id *);
 	enum netns_life (*netns_search)(const struct hw *, struct netns_id *);
+	void (*netns_users)(const struct hw *, const struct netns_id *, size_t n,
+			    enum netns_use *ret_use, unsigned *ret_pid);
 	/* host_view.h: 0, or what is missing. */
 	int (*look_at_host)(const struct hw *, const char *runtime_socket, struct err *);
 	/* The namespace that a path leads to now. */

@@ -8,6 +8,7 @@
 #include "identity.h"
 #include "kill_point.h"
 #include "netdev_look.h"
+#include "stacked.h"
 #include "vf_admin.h"
 
 /* --- record ----------------------------------------------------------------------------------- */
@@ -127,24 +128,6 @@ static int fill_origin(struct step_run *run)
 	return fill_pf(run, o);
 }
 
-/* From now on, whatever is called so in the pod is ours. */
-static int fill_stacked(struct step_run *run)
-{
-	struct attach_record *rec = run->record;
-	struct netdev_seen seen;
-	struct nlsock *s = NULL;
-	int r = netns_sockets_rtnl(&run->pod, &s, run->err);
-
-	memset(&rec->origin, 0, sizeof(rec->origin));
-	memcpy(rec->origin.parent, run->seen.netdev.name, sizeof(rec->origin.parent));
-	if (r == 0)
-		r = netdev_by_name(s, rec->plan.ifname, &seen, run->err);
-	if (r == 0)
-		return err_set(run->err, -EEXIST, "the pod has an interface %s already",
-			       rec->plan.ifname);
-	return r == -ENODEV ? 0 : r;
-}
-
 static int look_and_fill(struct step_run *run)
 {
 	const bool moves = !run->record->plan.in_host;
@@ -155,7 +138,7 @@ static int look_and_fill(struct step_run *run)
 	if (r == 0)
 		r = look_in_host(run);
 	if (r < 0 || !run_is_vf(run))
-		return r < 0 ? r : fill_stacked(run);
+		return r < 0 ? r : stacked_fill(run);
 	r = check_unused(run);
 	if (r == 0)
 		r = fill_origin(run);
@@ -339,40 +322,11 @@ static int move_function(struct step_run *run)
 	return run->at->is_host ? move_from_host(run) : attach_settle_in_pod(run);
 }
 
-static int make_stacked(struct step_run *run)
-{
-	const struct attach_record *rec = run->record;
-	struct netdev_seen parent;
-	char alias[ATTACH_ALIAS_SIZE];
-	struct nlsock *s = NULL;
-	int r = run_open_host(run);
-
-	run_alias(run, alias);
-	if (r == 0)
-		r = netns_sockets_rtnl(&run->host, &s, run->err);
-	if (r == 0)
-		r = netdev_by_function(s, rec->function, function_ifindex(run->hw, rec->function),
-				       &parent, run->err);
-	if (r == 0)
-		r = netdev_make_stacked(s, &rec->plan, parent.netdev.ifindex, run->pod.netns_fd,
-					alias, run->err);
-	return r < 0 ? err_wrap(run->err, "%s: an interface on it for the pod", rec->function) : 0;
-}
-
-static int ensure_stacked(struct step_run *run)
-{
-	int r = run_open_pod(run);
-
-	if (r == 0)
-		r = run_look(run, &run->pod);
-	if (r == -ENODEV)
-		return make_stacked(run);
-	return r < 0 ? r : attach_settle_in_pod(run);
-}
-
 int attach_step_move(struct step_run *run)
 {
-	return run_is_vf(run) ? move_function(run) : ensure_stacked(run);
+	int r = run_is_vf(run) ? move_function(run) : stacked_make(run);
+
+	return r > 0 ? attach_settle_in_pod(run) : r;
 }
 
 /* --- configure -------------------------------------------------------------------------------- */
@@ -419,8 +373,10 @@ int attach_step_configure(struct step_run *run)
 	if (r < 0)
 		return r;
 	attach_wanted_net(run->record, &net);
-	r = netdev_configure(s, run->seen.netdev.ifindex, net.ips, net.n_ips, net.routes,
-			     net.n_routes, true, run->err);
+	r = stacked_probe(run, net.ips, net.n_ips);
+	if (r == 0)
+		r = netdev_configure(s, run->seen.netdev.ifindex, net.ips, net.n_ips, net.routes,
+				     net.n_routes, true, run->err);
 	run->at = NULL;
 	return r < 0 ? err_wrap(run->err, "%s in the pod", run->record->plan.ifname) : 0;
 }

@@ -9,6 +9,7 @@
 #include "identity.h"
 #include "kill_point.h"
 #include "soft_roce_nodes.h"
+#include "stacked.h"
 #include "vf_admin.h"
 
 /* --- record ----------------------------------------------------------------------------------- */
@@ -259,25 +260,9 @@ int return_bring_home(struct step_run *run)
 	return r < 0 ? err_wrap(run->err, "%s: back into the host", run->record->function) : 0;
 }
 
-/* A namespace that is gone has taken it along. */
-static int delete_stacked(struct step_run *run)
-{
-	struct nlsock *s = NULL;
-	int r = run_open_pod(run);
-
-	if (r == 0)
-		r = run_look(run, &run->pod);
-	if (r == 0)
-		r = netns_sockets_rtnl(&run->pod, &s, run->err);
-	if (r == 0)
-		r = netdev_delete(s, run->seen.netdev.ifindex, run->err);
-	run->at = NULL;
-	return err_is_gone(r) ? 0 : r;
-}
-
 int return_step_move(struct step_run *run)
 {
-	return run_is_vf(run) ? if_beyond(run, return_bring_home(run)) : delete_stacked(run);
+	return run_is_vf(run) ? if_beyond(run, return_bring_home(run)) : stacked_delete(run);
 }
 
 /* --- admin ------------------------------------------------------------------------------------ */
@@ -359,15 +344,19 @@ static int restore_settings(struct step_run *run)
 	return r == 0 && want.fields & VF_GUIDS ? return_bring_home(run) : r;
 }
 
-/* A crash may have left it without: its driver was to take new GUIDs, or to make a new netdev. */
+/* A crash may have left it without a driver, or without a netdev: its driver was to take new GUIDs,
+ * or to make a new netdev. The record does not say so where it could not be written; a function
+ * that has no driver at all had one when it was attached. */
 static int restore_driver(struct step_run *run)
 {
+	const char *function = run->record->function;
 	struct retries retries = {0};
 	int r;
 
-	if ((!(run->record->plan.vf.fields & VF_GUIDS) && !run->record->renewing) ||
-	    !function_is_there(run->hw, run->record->function) ||
-	    function_has(run->hw, run->record->function, "net"))
+	if (!function_is_there(run->hw, function) || function_has(run->hw, function, "net"))
+		return 0;
+	if (function_has(run->hw, function, "driver") && !run->record->renewing &&
+	    !(run->record->plan.vf.fields & VF_GUIDS))
 		return 0;
 	r = function_bind(run->hw, run->record->function, run->err);
 	while (r == 0 && (r = return_look_at_home(run)) == -ENODEV && run_again_later(&retries))

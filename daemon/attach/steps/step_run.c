@@ -13,12 +13,9 @@
 #define LONG_WAIT_MS  256
 #define RETRIES_MAX   14
 
-#define NETNS_SOCKETS_CLOSED                                                                       \
-	((struct netns_sockets){.netns_fd = -1, .rtnl = NLSOCK_CLOSED, .rdma = NLSOCK_CLOSED})
-
 /* --- namespaces ------------------------------------------------------------------------------ */
 
-static void netns_sockets_close(struct netns_sockets *p)
+void netns_sockets_close(struct netns_sockets *p)
 {
 	nlsock_close(&p->rtnl);
 	nlsock_close(&p->rdma);
@@ -228,9 +225,23 @@ static int search_namespaces(struct step_run *run)
 	return err_set(run->err, -ENODEV, "%s has no netdev", run->record->function);
 }
 
+int run_search(struct step_run *run)
+{
+	int r = run_open_host(run);
+
+	if (r == 0)
+		r = run_look(run, &run->host);
+	return r == -ENODEV ? search_namespaces(run) : r;
+}
+
+bool run_is_last(const struct retries *retries)
+{
+	return retries->n == RETRIES_MAX - 1;
+}
+
 int run_find_anywhere(struct step_run *run, const struct retries *retries)
 {
-	const bool everywhere = retries->n == 0 || retries->n == RETRIES_MAX - 1;
+	const bool everywhere = retries->n == 0 || run_is_last(retries);
 	int r = run_open_host(run);
 
 	if (r == 0)

@@ -33,6 +33,9 @@ struct step_run {
 	enum rdma_netns_mode rdma_mode;
 };
 
+#define NETNS_SOCKETS_CLOSED                                                                       \
+	((struct netns_sockets){.netns_fd = -1, .rtnl = NLSOCK_CLOSED, .rdma = NLSOCK_CLOSED})
+
 void run_begin(struct step_run *, struct attach_job *);
 void run_end(struct step_run *);
 
@@ -44,6 +47,7 @@ int run_open_host(struct step_run *);
 /* The socket in it, which is open. */
 int netns_sockets_rtnl(struct netns_sockets *, struct nlsock **ret, struct err *);
 int netns_sockets_rdma(struct netns_sockets *, struct nlsock **ret, struct err *);
+void netns_sockets_close(struct netns_sockets *);
 
 bool run_is_vf(const struct step_run *); /* not a macvlan or ipvlan */
 
@@ -56,6 +60,9 @@ void run_alias(const struct step_run *, char ret[ATTACH_ALIAS_SIZE]);
 int run_look(struct step_run *, struct netns_sockets *);
 /* In the host, then in the pod. -ENODEV: in neither. */
 int run_find(struct step_run *);
+/* In the host and in every namespace that can be found: a walk over all processes. -ENODEV: in
+ * none; -EAGAIN: in none, and not everything could be looked at. */
+int run_search(struct step_run *);
 /* In the namespace that the record names, as its path leads there. Sets `at` and `seen`. */
 bool run_is_in_its_pod(struct step_run *);
 /* For what the kernel or udev does meanwhile: sleeps a moment; false: it has been long enough. */
@@ -63,6 +70,8 @@ struct retries {
 	unsigned n;
 };
 bool run_again_later(struct retries *);
+/* It is the last look. */
+bool run_is_last(const struct retries *);
 
 /* In the host but for what is stacked, in the pod's namespace if there still is one, in every
  * other: there on the first and on the last look only, since that is a walk over all processes.

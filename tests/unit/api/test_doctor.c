@@ -196,6 +196,31 @@ static void test_what_of_the_host_is_hidden(void **state)
 	doctor_done(&d);
 }
 
+/* A runtime that answers, with a list that cannot be true. */
+static void test_a_runtime_that_is_contradicted(void **state)
+{
+	struct attach_counters c = {.cri_open = true,
+				    .cri = {.socket = "/run/x.sock"},
+				    .contradicting = 1,
+				    .runtime_error = "it does not list what runs"};
+	const struct host none = {0};
+	const struct doctor_input in = {.host = &none, .counters = &c};
+	struct doctor d;
+
+	(void)state;
+	assert_int_equal(doctor_build(&d, &in), 0);
+	assert_int_equal(d.n, 1);
+	assert_int_equal(d.findings[0].kind, FINDING_RUNTIME);
+	assert_string_equal(d.findings[0].what, "it does not list what runs");
+	doctor_done(&d);
+	c.runtime_lacks_all = true;
+	assert_int_equal(doctor_build(&d, &in), 0);
+	assert_non_null(strstr(d.findings[0].what, "it lists no sandbox of any pod"));
+	doctor_done(&d);
+	c.contradicting = 0;
+	assert_int_equal(count(&in, FINDING_RUNTIME), 0);
+}
+
 static void test_a_kubelet_that_does_not_tell_who_holds_what(void **state)
 {
 	struct resource_table table = {.generation = 1};
@@ -306,6 +331,7 @@ TEST_GROUP(doctor)
 		cmocka_unit_test(test_nothing_is_concluded_from_what_is_not_known),
 		cmocka_unit_test(test_a_free_attachment_answers_for_nothing),
 		cmocka_unit_test(test_what_of_the_host_is_hidden),
+		cmocka_unit_test(test_a_runtime_that_is_contradicted),
 		cmocka_unit_test(test_a_kubelet_that_does_not_tell_who_holds_what),
 		cmocka_unit_test(test_what_is_not_in_its_pod_is_not_fixed),
 		cmocka_unit_test(test_guids_are_never_fixed),

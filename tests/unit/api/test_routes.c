@@ -112,6 +112,29 @@ static void test_who_cannot_see_the_host_is_not_ready(void **state)
 	routes_done(&r);
 }
 
+static void tell_contradicted(struct attach_counters *ret, void *arg)
+{
+	*ret = (struct attach_counters){.contradicting = 1, .runtime_error = "it lacks pod a/b"};
+	ret->runtime_lacks_all = *(bool *)arg;
+}
+
+/* One pod that the runtime's list lacks may be a process that was left behind. */
+static void test_who_asks_the_wrong_runtime_is_not_ready(void **state)
+{
+	struct inventory inventory = {.generation = 1};
+	bool lacks_all = true;
+	struct routes r = {.inventory = &inventory,
+			   .page = page_new(),
+			   .orders = {.counters = tell_contradicted, .arg = &lacks_all}};
+
+	(void)state;
+	assert_text(&r, "/readyz", 503, "not ready: it lacks pod a/b\n");
+	lacks_all = false;
+	assert_text(&r, "/readyz", 200, "ok\n");
+	page_unref(r.page);
+	routes_done(&r);
+}
+
 static void test_metrics_in_the_format_asked_for(void **state)
 {
 	struct routes r = {.page = page_new()};
@@ -240,6 +263,7 @@ TEST_GROUP(routes)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_before_anything_is_known),
 		cmocka_unit_test(test_who_cannot_see_the_host_is_not_ready),
+		cmocka_unit_test(test_who_asks_the_wrong_runtime_is_not_ready),
 		cmocka_unit_test(test_metrics_in_the_format_asked_for),
 		cmocka_unit_test(test_devices_are_rendered_once_per_generation),
 		cmocka_unit_test(test_config),

@@ -266,6 +266,69 @@ static void test_doubt(void **state)
 	expect_decision(&c, "return 1 (no pod has it any more)", NEVER);
 }
 
+static void expect_contradiction(struct scene *c, const struct attachment *by, size_t n,
+				 bool lacks_all)
+{
+	struct attach_actions actions;
+
+	decided(c, &actions);
+	assert_ptr_equal(actions.contradicting, by);
+	assert_int_equal(actions.n_contradicting, n);
+	assert_int_equal(actions.lacks_all, lacks_all);
+	attach_actions_done(&actions);
+}
+
+/* The socket of another runtime: it lists nothing of what runs. */
+static void test_the_runtimes_list_is_contradicted(void **state)
+{
+	struct attachment *a, *b;
+	struct scene c;
+
+	a = in_pod(&c, *state);
+	expect_contradiction(&c, NULL, 0, false);
+	sandbox_list_done(&c.f->sandboxes);
+	c.f->sandboxes.known = true;
+	a->missed_ms = NOW - CONTRADICTION_MS + 1;
+	a->use = NETNS_IN_USE;
+	expect_decision(&c, "", NOW + 1); /* a pod that ends may look like that */
+	expect_contradiction(&c, NULL, 0, false);
+	a->missed_ms--;
+	expect_contradiction(&c, a, 1, true);
+	b = add(&c, 1, ATTACH_IN_POD);
+	SET_TEXT(b->record.owner.sandbox, "u2.0");
+	add_sandboxes(c.f, "s/u2/0@150+");
+	expect_contradiction(&c, a, 1, false);
+	a->life = NETNS_DEAD;
+	expect_contradiction(&c, NULL, 0, false);
+}
+
+/* A list that one pod contradicts is not believed of what no record explains either. */
+static void test_lost_while_the_list_is_contradicted(void **state)
+{
+	struct attachment *a, *lost;
+	struct scene c;
+
+	a = in_pod(&c, *state);
+	lost = add(&c, 1, ATTACH_BAD);
+	lost->lost = true;
+	SET_TEXT(c.netdevs[1]->origin_uid, "u7");
+	expect_decision(&c, "return 2", NOW + 60000);
+	sandbox_list_done(&c.f->sandboxes);
+	c.f->sandboxes.known = true;
+	a->missed_ms = NOW - 2 * RECONCILE_DOUBT_MS;
+	a->use = NETNS_IN_USE;
+	expect_decision(&c, "", NOW + 60000);
+	c.all.items[0] = lost; /* and where none does */
+	c.all.n = 1;
+	c.netdevs[0]->nsid = NSID_HOST;
+	c.netdevs[0]->origin[0] = '\0';
+	expect_decision(&c, "return 2", NEVER);
+	add_held(c.f, "x:c:roce:2"); /* its pod, or the next */
+	expect_decision(&c, "", NEVER);
+	add_sandboxes(c.f, "x/u9/0@150+");
+	expect_decision(&c, "return 2", NEVER);
+}
+
 static void test_bad(void **state)
 {
 	struct attachment *a;
@@ -348,6 +411,28 @@ static void test_looked_after(void **state)
 	expect_decision(&c, "follow 1", NEVER);
 }
 
+/* As it is now, not as it was when the device was attached: before it is returned, too. */
+static void test_the_pool_is_followed(void **state)
+{
+	struct attachment *a;
+	struct scene c;
+
+	a = in_pod(&c, *state);
+	a->record.plan.clean = CLEAN_RESTORE;
+	expect_decision(&c, "follow 1", NOW + 60000);
+	a->life = NETNS_DEAD;
+	c.f->sandboxes.items[0].ready = false;
+	pod_list_done(&c.f->held);
+	c.f->held.source = POD_SOURCE_API; /* it ended while we were away */
+	expect_decision(&c, "follow 1, return 1 (its namespace is gone)", NEVER);
+	a->record.state = ATTACH_BAD;
+	a->retry_ms = NOW;
+	a->why = "before";
+	expect_decision(&c, "follow 1, return 1 (before)", NEVER);
+	a->record.owner.door = DOOR_ADMIN;
+	expect_decision(&c, "return 1 (before)", NEVER);
+}
+
 /* --- anything --------------------------------------------------------------------------------- */
 
 static unsigned pick(unsigned n)
@@ -410,6 +495,8 @@ static void random_attachment(struct scene *c, size_t vf)
 	a->again_ms = some_time();
 	a->check_ms = some_time();
 	a->unheld_ms = chance(50) ? 0 : NOW - pick(2 * RECONCILE_DOUBT_MS);
+	a->missed_ms = chance(50) ? 0 : NOW - pick(2 * RECONCILE_DOUBT_MS);
+	a->use = (enum netns_use)pick(3);
 	a->failure.code = chance(30) ? -EIO : 0;
 }
 
@@ -441,9 +528,11 @@ static bool is_living(const struct scene *c, const struct attachment *a)
 	const struct sandbox *s = sandbox_find(&c->f->sandboxes, a->record.owner.sandbox);
 	const struct netdev *nd = record_netdev(&a->record, c->s.host);
 
-	return a->record.state == ATTACH_IN_POD && !a->why && !a->interrupted &&
-	       c->f->sandboxes.known && s && s->ready && c->f->sandboxes.n == 1 &&
-	       nd->nsid != NSID_HOST;
+	if (a->record.state != ATTACH_IN_POD || a->why || a->interrupted ||
+	    !c->f->sandboxes.known || nd->nsid == NSID_HOST)
+		return false;
+	return (s && s->ready && c->f->sandboxes.n == 1) ||
+	       (a->use == NETNS_IN_USE && a->life == NETNS_ALIVE && c->f->sandboxes.n < 2);
 }
 
 static bool is_dead(const struct scene *c, const struct attachment *a)
@@ -451,7 +540,7 @@ static bool is_dead(const struct scene *c, const struct attachment *a)
 	const struct sandbox *s = sandbox_find(&c->f->sandboxes, a->record.owner.sandbox);
 
 	return a->record.state == ATTACH_IN_POD && !a->op && c->s.desired &&
-	       c->f->sandboxes.known && (!s || !s->ready);
+	       c->f->sandboxes.known && a->use == NETNS_EMPTY && s && !s->ready;
 }
 
 static bool begins(enum attach_act act)
@@ -524,9 +613,11 @@ TEST_GROUP(decide)
 		T(test_nothing_to_do), T(test_to_be_attached),
 		T(test_wanted_twice),  T(test_what_failed),
 		T(test_returned),      T(test_in_the_host_again),
-		T(test_doubt),	       T(test_bad),
+		T(test_doubt),	       T(test_the_runtimes_list_is_contradicted),
+		T(test_bad),	       T(test_lost_while_the_list_is_contradicted),
 		T(test_lost),	       T(test_orphans),
-		T(test_looked_after),  T(test_anything),
+		T(test_looked_after),  T(test_the_pool_is_followed),
+		T(test_anything),
 	};
 
 	return test_group_run(tests, NULL, NULL);

@@ -25,6 +25,14 @@ static void test_each_hint_alone(void **state)
 	world_end_sandbox(w, ns);
 	world_show_sandboxes(w);
 	world_until_state(w, 0, ATTACH_FREE);
+	assert_non_null(strstr(world_message(w, "Returned"), "sandbox has ended"));
+	world_end_pod(w, 0, ns);
+
+	ns = world_run_pod(w, 0, "b");
+	world_remove_sandbox(w, ns);
+	world_unhold(w, 0);
+	world_show_all(w);
+	world_until_state(w, 0, ATTACH_FREE);
 	assert_non_null(strstr(world_message(w, "Returned"), "sandbox is gone"));
 	world_end_pod(w, 0, ns);
 
@@ -34,6 +42,81 @@ static void test_each_hint_alone(void **state)
 	world_until_state(w, 0, ATTACH_RETURNING);
 	world_end_pod(w, 0, ns);
 
+	world_end(w);
+}
+
+static unsigned n_contradicting(const struct world *w)
+{
+	struct attach_counters c;
+
+	attach_engine_counters(w->engine, &c);
+	assert_int_equal(c.contradicting > 0, c.runtime_error[0] != '\0');
+	return c.contradicting;
+}
+
+static bool is_believed(void *arg)
+{
+	return n_contradicting(arg) == 0;
+}
+
+/* The list is of a runtime that the kubelet does not use, or cut short: what runs keeps its
+ * devices, and what ends returns all the same. */
+static void test_a_list_that_lacks_what_runs(void **state)
+{
+	struct world *w = world_start(WORLD_PLAIN);
+	struct attach_counters c;
+	uint64_t ns[3];
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++)
+		ns[i] = world_run_pod(w, i, i == 0 ? "a" : i == 1 ? "b" : "c");
+	w->n_events = 0;
+	w->runtime_lies = true;
+	world_show_sandboxes(w);
+	world_until_events(w, "RuntimeContradicted", 1);
+	assert_int_equal(n_contradicting(w), 3);
+	attach_engine_counters(w->engine, &c);
+	assert_true(c.runtime_lacks_all);
+	assert_non_null(strstr(c.runtime_error, "process 42 is in its network namespace"));
+	assert_int_equal(world_events(w, "Returned"), 0);
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(w->devices[i].ns, ns[i]);
+
+	world_end_namespace(w, ns[0]);
+	world_show_all(w);
+	world_until_state(w, 0, ATTACH_FREE);
+	world_end_sandbox(w, ns[1]); /* and the kubelet forgets it */
+	world_unhold(w, 1);
+	world_show_all(w);
+	world_until_state(w, 1, ATTACH_FREE);
+	assert_int_equal(w->devices[2].ns, ns[2]);
+
+	w->runtime_lies = false;
+	world_show_all(w);
+	assert_true(loop_until(&w->loop, is_believed, w, PATIENCE_MS));
+	assert_int_equal(world_events(w, "RuntimeContradicted"), 1);
+	assert_int_equal(world_state(w, 2), ATTACH_IN_POD);
+	world_end_pod(w, 0, ns[0]);
+	world_end_pod(w, 1, ns[1]);
+	world_end_pod(w, 2, ns[2]);
+	world_end(w);
+}
+
+/* A proxy that says of all that they have ended. */
+static void test_a_list_that_says_all_have_ended(void **state)
+{
+	struct world *w = world_start(WORLD_PLAIN);
+	uint64_t ns = world_run_pod(w, 0, "a"), other = world_run_pod(w, 1, "b");
+
+	(void)state;
+	w->runtime_halves = true;
+	world_show_sandboxes(w);
+	world_until_events(w, "RuntimeContradicted", 1);
+	assert_int_equal(n_contradicting(w), 2);
+	assert_int_equal(w->devices[0].ns, ns);
+	assert_int_equal(w->devices[1].ns, other);
+	world_end_pod(w, 0, ns);
+	world_end_pod(w, 1, other);
 	world_end(w);
 }
 
@@ -414,6 +497,8 @@ TEST_GROUP(engine_return)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_each_hint_alone),
+		cmocka_unit_test(test_a_list_that_lacks_what_runs),
+		cmocka_unit_test(test_a_list_that_says_all_have_ended),
 		cmocka_unit_test(test_a_container_that_ends_slowly_keeps_its_device),
 		cmocka_unit_test(test_turns_back),
 		cmocka_unit_test(test_what_is_on_its_way_back_at_the_end_comes_back),

@@ -351,6 +351,60 @@ static void test_a_journal_is_tried_until_it_works(void **state)
 	world_end(w);
 }
 
+/* Whatever is away is on record again before anything else is attached. */
+static void test_the_journals_folder_is_removed(void **state)
+{
+	struct world *w = world_start(WORLD_PLAIN);
+	uint64_t first = world_run_pod(w, 0, "a"), second;
+
+	(void)state;
+	world_remove_journal(w);
+	second = world_run_pod(w, 1, "b");
+	world_until_events(w, "JournalBad", 1);
+	assert_non_null(
+		strstr(world_message(w, "JournalBad"), "made anew, with the records of 1 "));
+	assert_int_equal(w->devices[0].record.state, ATTACH_IN_POD);
+	assert_int_equal(w->devices[1].record.state, ATTACH_IN_POD);
+	world_restart(w);
+	world_show_all(w);
+	world_until_ready(w);
+	world_settle(w);
+	assert_int_equal(world_state(w, 0), ATTACH_IN_POD);
+	assert_int_equal(w->devices[0].ns, first);
+	assert_int_equal(world_events(w, "Orphan") + world_events(w, "Adopted"), 0);
+	world_end_pod(w, 0, first);
+	world_end_pod(w, 1, second);
+	world_end(w);
+}
+
+/* Its parent is gone, too, as where a container's mount has lost what it was of. */
+static void test_a_removed_folder_that_cannot_be_made_again(void **state)
+{
+	struct world *w = world_start(WORLD_PLAIN);
+	uint64_t first = world_run_pod(w, 0, "a"), second;
+	struct attach_counters c;
+
+	(void)state;
+	world_remove_journal(w);
+	w->fail_journal = -ENOENT;
+	world_show_all(w);
+	world_until_events(w, "JournalBad", 1);
+	attach_engine_counters(w->engine, &c);
+	assert_string_equal(c.journal_error, "journal: somebody said so");
+	second = world_add_sandbox(w, "b", NULL);
+	world_hold(w, 1, "b");
+	world_show_all(w);
+	world_until_events(w, "AttachFailed", 1);
+	w->fail_journal = 0;
+	assert_true(loop_until(&w->loop, journal_works, w, PATIENCE_MS));
+	world_until_state(w, 1, ATTACH_IN_POD);
+	assert_int_equal(w->devices[0].record.state, ATTACH_IN_POD);
+	assert_int_equal(w->devices[0].ns, first);
+	world_end_pod(w, 0, first);
+	world_end_pod(w, 1, second);
+	world_end(w);
+}
+
 /* --- blind ------------------------------------------------------------------------------------ */
 
 /* A daemon that was started without the host's processes: everything looks as if it were gone. */
@@ -449,6 +503,8 @@ TEST_GROUP(engine_start)
 		cmocka_unit_test(test_journal_of_another_boot),
 		cmocka_unit_test(test_journal_unreadable_of_what_is_not_there),
 		cmocka_unit_test(test_journal_lost),
+		cmocka_unit_test(test_the_journals_folder_is_removed),
+		cmocka_unit_test(test_a_removed_folder_that_cannot_be_made_again),
 		cmocka_unit_test(test_journal_lost_without_runtime),
 		cmocka_unit_test(test_journal_lost_kubelet_young),
 		cmocka_unit_test(test_journal_lost_pod_ends_slowly),

@@ -24,7 +24,9 @@ enum {
 	INTERRUPTED = 4,   /* by our death */
 	DEAF = 8,	   /* the runtime does not answer */
 	UNKNOWN_HELD = 16, /* the kubelet never answered */
-	THERE = 32	   /* the namespace is where it was */
+	THERE = 32,	   /* the namespace is where it was */
+	USED = 64,	   /* a process is in the namespace */
+	HIDDEN = 128	   /* whether one is cannot be seen */
 };
 
 /* The attachment is roce:1 of ns/t's u1.0. */
@@ -49,11 +51,33 @@ static const struct {
 	{"interrupted", "t:c:roce:1", "t/u1/0@150+", INTERRUPTED, 0,
 	 "rocelet ended while it was on its way"},
 	/* the sandbox */
-	{"sandbox gone", "t:c:roce:1", "", 0, 0, "its sandbox is gone"},
+	{"sandbox gone", "", "", 0, 0, "its sandbox is gone"},
+	{"sandbox gone, given to another pod", "s:c:roce:1", "", 0, 0, "its sandbox is gone"},
+	{"sandbox gone, given to another pod of that name", "t:c:roce:1", "t/u2/0@350+", 0, 0,
+	 "its sandbox is gone"},
 	{"sandbox gone, the kubelet does not answer", "", "", UNKNOWN_HELD, 0,
 	 "its sandbox is gone"},
-	{"another's sandbox", "t:c:roce:1", "s/u2/0@150+", 0, 0, "its sandbox is gone"},
 	{"sandbox has ended", "t:c:roce:1", "t/u1/0@150-", 0, 0, "its sandbox has ended"},
+	/* what contradicts the runtime's list */
+	{"not in the list, the kubelet names the pod", "t:c:roce:1", "", 0, 3600000, NULL},
+	{"others are in the list, the kubelet names the pod", "t:c:roce:1", "s/u2/0@150+", 0,
+	 3600000, NULL},
+	{"not in the list, the kubelet names it by uid", "#u1:c:roce:1", "t/u2/0@350+", 0, 3600000,
+	 NULL},
+	{"not in the list, a process runs", "", "", USED, 3600000, NULL},
+	{"not in the list, a process runs, the kubelet does not answer", "", "",
+	 USED | UNKNOWN_HELD, 3600000, NULL},
+	{"not ready, a process runs", "", "t/u1/0@150-", USED, 3600000, NULL},
+	{"not in the list, a process runs, namespace gone", "t:c:roce:1", "", USED | GONE, 0,
+	 "its namespace is gone"},
+	{"not in the list, a process runs, another sandbox of it does", "t:c:roce:1", "t/u1/1@200+",
+	 USED, 0, "its pod has a newer sandbox"},
+	{"not in the list, processes cannot be seen", "", "", HIDDEN, RECONCILE_DOUBT_MS - 1, NULL},
+	{"not in the list for long, processes cannot be seen", "", "", HIDDEN, RECONCILE_DOUBT_MS,
+	 "its sandbox is gone"},
+	{"not ready, processes cannot be seen, the kubelet names the pod", "t:c:roce:1",
+	 "t/u1/0@150-", HIDDEN, 3600000, NULL},
+	{"nothing but the runtime's list is known", "", "", HIDDEN | UNKNOWN_HELD, 3600000, NULL},
 	{"made again", "t:c:roce:1@100", "t/u1/0@150+ t/u1/1@200+", 0, 0,
 	 "its pod has a newer sandbox"},
 	{"made again, the kubelet does not answer", "", "t/u1/0@150+ t/u1/1@200+", UNKNOWN_HELD, 0,
@@ -100,7 +124,11 @@ static const char *why_return(struct desired_fixture *f, const struct attach_rec
 					 .in_host = facts & HOST,
 					 .netns_there = facts & THERE,
 					 .interrupted = facts & INTERRUPTED,
-					 .unheld_ms = unheld_ms};
+					 .unheld_ms = unheld_ms,
+					 .missed_ms = unheld_ms,
+					 .use = facts & USED	 ? NETNS_IN_USE
+						: facts & HIDDEN ? NETNS_USE_UNKNOWN
+								 : NETNS_EMPTY};
 
 	f->sandboxes.known = !(facts & DEAF);
 	if (facts & UNKNOWN_HELD)

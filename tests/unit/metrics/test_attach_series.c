@@ -79,6 +79,9 @@ static void test_what_does_not_work_is_zero(void **state)
 	strcpy(c.journal_error, "No space left on device");
 	assert_says(&c, "\nrocelet_cri_up 0\n", true);
 	assert_says(&c, "\nrocelet_journal_writable 0\n", true);
+	assert_says(&c, "\nrocelet_runtime_contradictions 0\n", true);
+	c.contradicting = 2;
+	assert_says(&c, "\nrocelet_runtime_contradictions 2\n", true);
 	c = (struct attach_counters){.cri_open = true};
 	assert_says(&c, "\nrocelet_cri_up 0\n", true);
 	assert_says(&c, "rocelet_cri_info", false);

@@ -623,6 +623,30 @@ static void a_link_to_another_folder_is_not_followed(void **state)
 	tmptree_free(dir);
 }
 
+/* Removed, or put back from a copy: what is written to the old one is lost. */
+static void a_folder_that_is_gone_is_noticed(void **state)
+{
+	char *dir = tmptree_new(), from[512], to[512];
+	struct journal *j;
+
+	(void)state;
+	j = open_in(dir);
+	assert_false(journal_is_gone(j));
+	snprintf(from, sizeof(from), "%s/devices", dir);
+	snprintf(to, sizeof(to), "%s/old", dir);
+	assert_int_equal(rename(from, to), 0);
+	assert_true(journal_is_gone(j));
+	assert_int_equal(mkdir(from, 0700), 0);
+	assert_true(journal_is_gone(j));
+	journal_close(j);
+	j = open_in(dir);
+	assert_false(journal_is_gone(j));
+	assert_int_equal(rmdir(from), 0);
+	assert_true(journal_is_gone(j));
+	journal_close(j);
+	tmptree_free(dir);
+}
+
 /* Who only looks leaves even rubbish where it is. */
 static void a_look_changes_nothing(void **state)
 {
@@ -782,6 +806,7 @@ TEST_GROUP(journal)
 		cmocka_unit_test_setup(a_pipe_in_the_way_is_not_waited_for, fill),
 		cmocka_unit_test_setup(a_read_only_disk_can_be_read, fill),
 		cmocka_unit_test_setup(a_link_to_another_folder_is_not_followed, fill),
+		cmocka_unit_test(a_folder_that_is_gone_is_noticed),
 		cmocka_unit_test_setup(a_look_changes_nothing, fill),
 		cmocka_unit_test_setup(any_failed_write_is_survived, fill),
 		cmocka_unit_test_setup(any_failed_allocation_is_survived, fill),

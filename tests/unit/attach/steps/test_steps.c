@@ -1050,6 +1050,23 @@ static void a_driver_that_was_taken_is_given_back(void **state)
 	assert_false(b->job.record.renewing);
 }
 
+/* The disk was full or read-only when it was taken, and we died: the record tells nothing of it. */
+static void a_driver_that_was_taken_unrecorded_is_given_back(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+
+	attach_ok(b);
+	b->job.is_return = true;
+	b->job.next = BACK_RECORD;
+	assert_int_equal(attach_run(&b->job), 0);
+	attach_bench_unbind();
+	b->job.record.state = ATTACH_IN_POD;
+	b->job.record.renewing = false;
+	return_ok(b);
+	assert_true(attach_bench_look(b, -1, &(struct netdev_seen){0}));
+	attach_bench_is_clean(b);
+}
+
 static void unplugged_there_is_nothing_to_return(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
@@ -1431,8 +1448,100 @@ static void one_that_is_called_otherwise_is_deleted(void **state)
 	attach_ok(b);
 	/* Of the same pod, with a mark that ends otherwise. */
 	snprintf(b->job.record.plan.ifname, IFNAMSIZ, "net2");
+	b->job.record.link_id = 0; /* an older rocelet's record, or nobody could ask the kernel */
 	return_ok(b);
 	attach_bench_shell(b, 0, "ip link show net1 >/dev/null");
+	attach_bench_shell(b, -1, "ip link set %s down", BENCH_NAME);
+	attach_bench_is_clean(b);
+}
+
+/* A pod that may make namespaces of its own hides it in one, under another name and without our
+ * mark; then the pod ends. */
+static void one_that_its_pod_has_moved_on_is_deleted(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+
+	b->job.record.plan.kind = PLAN_MACVLAN;
+	attach_bench_shell(b, -1, "ip link set %s up", BENCH_NAME);
+	attach_ok(b);
+	attach_bench_pod(b, 1);
+	attach_bench_shell(b, 0, "ip link set net1 down name mine0 alias ''");
+	attach_bench_shell(b, 0, "ip link set mine0 netns %d", b->pods[1]);
+	attach_bench_shell(b, 1, "ip address add 10.9.0.1/24 dev mine0");
+	attach_bench_shell(b, -1, "ip link add link %s others0 type macvlan", BENCH_NAME);
+	attach_bench_shell(b, -1, "ip link set others0 netns %d", b->pods[1]);
+	attach_bench_kill_pod(b, 0, false);
+	return_ok(b);
+	attach_bench_shell(b, 1, "sh -c '! ip link show mine0 2>/dev/null'");
+	attach_bench_shell(b, 1, "ip link show others0 >/dev/null");
+	attach_bench_shell(b, 1, "ip link delete others0");
+	attach_bench_shell(b, -1, "ip link set %s down", BENCH_NAME);
+	attach_bench_is_clean(b);
+}
+
+static void without_the_kernels_word_it_is_found_by_our_mark(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+
+	b->hw.no_bpf = true;
+	b->job.record.plan.kind = PLAN_MACVLAN;
+	attach_bench_shell(b, -1, "ip link set %s up", BENCH_NAME);
+	attach_ok(b);
+	assert_int_equal(b->job.record.link_id, 0);
+	attach_bench_pod(b, 1);
+	attach_bench_shell(b, 0, "ip link set net1 down name mine0");
+	attach_bench_shell(b, 0, "ip link set mine0 netns %d", b->pods[1]);
+	attach_bench_kill_pod(b, 0, false);
+	return_ok(b);
+	attach_bench_shell(b, 1, "sh -c '! ip link show mine0 2>/dev/null'");
+	attach_bench_shell(b, -1, "ip link set %s down", BENCH_NAME);
+	attach_bench_is_clean(b);
+}
+
+/* Nobody can enter its namespace, and it answers in there: it has not come back. */
+static void one_that_only_a_socket_keeps_is_not_back(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+	struct nlsock kept;
+	int fd = namespace_new();
+
+	b->job.record.plan.kind = PLAN_MACVLAN;
+	attach_bench_shell(b, -1, "ip link set %s up", BENCH_NAME);
+	attach_ok(b);
+	assert_int_equal(netns_nlsock(&kept, fd, NETLINK_ROUTE, NULL), 0);
+	attach_bench_shell(b, 0, "ip link set net1 netns /proc/%d/fd/%d", getpid(), fd);
+	close(fd);
+	fails(b, attach_bench_return(b), -EAGAIN,
+	      "net1, which was its pod's net1, is in namespace");
+	nlsock_close(&kept);
+	return_ok(b);
+	attach_bench_shell(b, -1, "ip link set %s down", BENCH_NAME);
+	attach_bench_is_clean(b);
+}
+
+/* Another station of the network has the address: here a macvlan on the same netdev. */
+static void an_address_in_use_is_not_given(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+	unsigned tries = 0;
+	int r;
+
+	b->job.record.plan.kind = PLAN_MACVLAN;
+	attach_bench_shell(b, -1, "ip link set %s up", BENCH_NAME);
+	attach_bench_pod(b, 1);
+	attach_bench_shell(b, -1, "ip link add link %s old0 type macvlan mode bridge", BENCH_NAME);
+	attach_bench_shell(b, -1, "ip link set old0 netns %d", b->pods[1]);
+	attach_bench_shell(b, 1, "ip link set old0 address 02:00:00:00:09:09 up");
+	attach_bench_shell(b, 1, "ip address add 192.0.2.7/24 dev old0");
+	/* On a busy machine the answer may come too late. */
+	while ((r = attach_bench_attach(b)) == 0 && ++tries < 100)
+		return_ok(b);
+	fails(b, r, -EADDRINUSE,
+	      "192.0.2.7 is in use on the network of ens9f0v3, by 02:00:00:00:09:09");
+	return_ok(b);
+	attach_bench_shell(b, 1, "ip link delete old0");
+	attach_ok(b);
+	return_ok(b);
 	attach_bench_shell(b, -1, "ip link set %s down", BENCH_NAME);
 	attach_bench_is_clean(b);
 }
@@ -1496,6 +1605,7 @@ TEST_GROUP(steps)
 		TEST(what_nobody_has_looked_at_is_not_clean),
 		TEST(a_pf_with_vfs_is_not_reset),
 		TEST(a_driver_that_was_taken_is_given_back),
+		TEST(a_driver_that_was_taken_unrecorded_is_given_back),
 		TEST(the_pod_has_moved_it_on),
 		TEST(the_pod_gives_its_index_to_another),
 		TEST(what_is_not_at_home_is_not_clean),
@@ -1520,6 +1630,10 @@ TEST_GROUP(steps)
 		TEST_WITH_PF(others_change_it_through_the_pf),
 		TEST(a_macvlan_is_made_and_deleted),
 		TEST(an_ipvlan_is_made_and_deleted),
+		TEST(one_that_its_pod_has_moved_on_is_deleted),
+		TEST(without_the_kernels_word_it_is_found_by_our_mark),
+		TEST(one_that_only_a_socket_keeps_is_not_back),
+		TEST(an_address_in_use_is_not_given),
 		TEST(another_interface_is_not_deleted),
 		TEST(one_that_is_called_otherwise_is_deleted),
 	};

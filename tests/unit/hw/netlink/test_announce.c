@@ -74,6 +74,73 @@ static void test_a_neighbour_advertisement(void **state)
 	}
 }
 
+static void test_an_arp_probe(void **state)
+{
+	static const uint8_t expected[42] = {
+		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2,	 0, 0, 0, 7, 7, 0x08, 0x06, /* to all */
+		0,    1,    8,	  0,	6,    4,    0,	 1,			    /* request */
+		2,    0,    0,	  0,	7,    7,    0,	 0, 0, 0,		    /* of nobody */
+		0,    0,    0,	  0,	0,    0,    192, 0, 2, 7,		    /* target */
+	};
+	struct ip_prefix addr = ip(AF_INET, "192.0.2.7");
+	uint8_t frame[ANNOUNCE_FRAME_MAX];
+	(void)state;
+
+	assert_int_equal(probe_frame(mac, &addr, frame), sizeof(expected));
+	assert_memory_equal(frame, expected, sizeof(expected));
+	addr.family = AF_UNIX;
+	assert_int_equal(probe_frame(mac, &addr, frame), 0);
+}
+
+static void test_a_neighbour_solicitation(void **state)
+{
+	struct ip_prefix addr = ip(AF_INET6, "2001:db8::7:1234");
+	uint8_t frame[ANNOUNCE_FRAME_MAX], none[16] = {0};
+	uint32_t sum = 24 + 58;
+	(void)state;
+
+	assert_int_equal(probe_frame(mac, &addr, frame), 78);
+	assert_memory_equal(frame, "\x33\x33\xff\x07\x12\x34\2\0\0\0\7\7\x86\xdd", 14);
+	assert_memory_equal(frame + 14, "\x60\0\0\0\0\x18\x3a\xff", 8);
+	assert_memory_equal(frame + 22, none, 16);
+	assert_memory_equal(frame + 38, "\xff\2\0\0\0\0\0\0\0\0\0\1\xff\x07\x12\x34", 16);
+	assert_memory_equal(frame + 54, "\x87\0", 2);
+	assert_memory_equal(frame + 62, addr.addr, 16);
+	for (unsigned i = 8; i < 40 + 24; i += 2)
+		sum += (uint32_t)frame[14 + i] << 8 | frame[14 + i + 1];
+	while (sum >> 16)
+		sum = (sum & 0xffff) + (sum >> 16);
+	assert_int_equal(sum, 0xffff);
+}
+
+/* Of other stations only, and whole. */
+static void test_what_answers_a_probe(void **state)
+{
+	static const uint8_t other[6] = {2, 0, 0, 0, 9, 9};
+	const struct ip_prefix four = ip(AF_INET, "192.0.2.7"), another = ip(AF_INET, "192.0.2.8"),
+			       six = ip(AF_INET6, "2001:db8::7");
+	uint8_t frame[ANNOUNCE_FRAME_MAX], by[6] = {0};
+	size_t len;
+	(void)state;
+
+	len = announce_frame(other, &four, frame);
+	assert_true(probe_is_answered(frame, len, mac, &four, by));
+	assert_memory_equal(by, other, 6);
+	assert_false(probe_is_answered(frame, len, other, &four, by));
+	assert_false(probe_is_answered(frame, len, mac, &another, by));
+	assert_false(probe_is_answered(frame, len, mac, &six, by));
+	for (size_t i = 0; i < len; i++)
+		assert_false(probe_is_answered(frame, i, mac, &four, by));
+	len = announce_frame(other, &six, frame);
+	assert_true(probe_is_answered(frame, len, mac, &six, by));
+	for (size_t i = 0; i < 14 + 40 + 24; i++)
+		assert_false(probe_is_answered(frame, i, mac, &six, by));
+	frame[21] = 64; /* from beyond a router */
+	assert_false(probe_is_answered(frame, len, mac, &six, by));
+	len = probe_frame(other, &four, frame); /* whoever asks has it not */
+	assert_false(probe_is_answered(frame, len, mac, &four, by));
+}
+
 static void test_other_families_have_none(void **state)
 {
 	struct ip_prefix addr = {0};
@@ -90,6 +157,9 @@ TEST_GROUP(announce)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_an_arp_announcement),
 		cmocka_unit_test(test_a_neighbour_advertisement),
+		cmocka_unit_test(test_an_arp_probe),
+		cmocka_unit_test(test_a_neighbour_solicitation),
+		cmocka_unit_test(test_what_answers_a_probe),
 		cmocka_unit_test(test_other_families_have_none),
 	};
 

@@ -177,6 +177,42 @@ static void a_search_finds_what_sits_on_it(void **state)
 
 /* A peer is not on it; what sits on another netdev with the same index in another namespace, or on
  * another one here, is not either. */
+/* It is the same one wherever it is and whatever it is called, and its place is another's next. */
+static void one_is_known_by_its_id(void **state)
+{
+	AUTO_FD nested = namespace_new(), other = namespace_new();
+	const int low = (int)if_nametoindex("low0");
+	struct netdev_upper place = {.netns = ino_of(nested)}, first, second, found;
+
+	(void)state;
+	need_kernel();
+	put_on(nested, "hidden0");
+	namespace_run(nested, "ip link set hidden0 down");
+	place.ifindex = 0;
+	assert_int_equal(netdev_upper_find(&hw, low, &(struct netdev_upper){.id = 1}, &found), 0);
+	for (place.ifindex = 1; netdev_upper_find(&hw, low, &place, &first) == 0; place.ifindex++)
+		assert_true(place.ifindex < 1000);
+	assert_string_equal(first.name, "hidden0");
+	assert_true(first.id != 0);
+	namespace_run(nested,
+		      "ip link set hidden0 name seen0 && ip link set seen0 netns /proc/%d/fd/%d",
+		      getpid(), other);
+	assert_int_equal(netdev_upper_find(&hw, low, &first, &found), 1);
+	assert_string_equal(found.name, "seen0");
+	assert_int_equal(found.netns, ino_of(other));
+	assert_true(found.id == first.id);
+	namespace_run(other, "ip link delete seen0");
+	assert_int_equal(netdev_upper_find(&hw, low, &first, &found), 0);
+	put_on(nested, "hidden0");
+	for (place.ifindex = 1; netdev_upper_find(&hw, low, &place, &second) == 0; place.ifindex++)
+		assert_true(place.ifindex < 1000);
+	assert_true(second.id != first.id);
+	hw.no_bpf = true;
+	assert_true(netdev_upper_find(&hw, low, &second, &found) < 0);
+	hw.no_bpf = false;
+	namespace_run(nested, "ip link delete hidden0");
+}
+
 static void what_only_looks_like_it(void **state)
 {
 	AUTO_FD nested = namespace_new();
@@ -384,6 +420,7 @@ TEST_GROUP(netdev_inside)
 		cmocka_unit_test_setup(what_fails_for_a_moment_is_tried_again, setup),
 		cmocka_unit_test_setup(the_kernel_tells_what_sits_on_it, setup),
 		cmocka_unit_test_setup(a_search_finds_what_sits_on_it, setup),
+		cmocka_unit_test_setup(one_is_known_by_its_id, setup),
 		cmocka_unit_test_setup(what_only_looks_like_it, setup),
 		cmocka_unit_test_setup(the_kernel_knows_what_no_search_finds, setup),
 		cmocka_unit_test_setup(a_namespace_that_cannot_be_asked_may_have_it, setup),

@@ -292,6 +292,38 @@ static void test_alive_until_its_process_dies(void **state)
 	assert_int_equal(netns_identify(hw.proc_fd, path, &id), -ENAMETOOLONG);
 }
 
+/* A name or a descriptor keeps a namespace, and uses it not. */
+static void test_which_have_a_process_in_them(void **state)
+{
+	AUTO_FD kept = namespace_new();
+	pid_t pid = start_child(CLONE_NEWNET);
+	struct hw blind = hw;
+	enum netns_use use[3];
+	unsigned pids[3];
+	struct netns_id ids[3] = {{.ino = ino_of(kept)}};
+	char path[64];
+	struct stat st;
+	(void)state;
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/net", pid);
+	assert_int_equal(stat(path, &st), 0);
+	ids[1].ino = st.st_ino;
+	tell_own(&ids[2].ino);
+	netns_users(&hw, ids, 3, use, pids);
+	assert_int_equal(use[0], NETNS_EMPTY);
+	assert_int_equal(use[1], NETNS_IN_USE);
+	assert_int_equal(pids[1], pid);
+	assert_int_equal(use[2], NETNS_IN_USE);
+	blind.proc_fd = -1;
+	netns_users(&blind, ids, 3, use, pids);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(use[i], NETNS_USE_UNKNOWN);
+	stop_child(pid);
+	netns_users(&hw, ids, 2, use, pids);
+	assert_int_equal(use[1], NETNS_EMPTY);
+	assert_int_equal(pids[1], 0);
+}
+
 static void test_a_path_that_is_used_again_is_another(void **state)
 {
 	AUTO_FD first = namespace_new(), second = namespace_new();
@@ -972,6 +1004,35 @@ static void test_the_kernel_believes_it(void **state)
 	namespace_run(-1, "ip link delete near0");
 }
 
+/* The deadline of what answers is generous, as the machine may be busy. */
+static void test_an_address_in_use_answers(void **state)
+{
+	struct ip_prefix ips[3] = {{.family = AF_INET}, {.family = AF_INET}, {.family = AF_INET6}};
+	AUTO_FD pod = namespace_new();
+	__attribute__((unused)) AUTO_FD ear = listen_to_near(pod);
+	char name[] = "far0";
+	const int ifindex = netns_run(pod, index_inside, name);
+	uint8_t by[6];
+	size_t which = 9;
+	(void)state;
+
+	inet_pton(AF_INET, "192.0.2.7", ips[0].addr);
+	inet_pton(AF_INET, "192.0.2.1", ips[1].addr);
+	inet_pton(AF_INET6, "2001:db8::1", ips[2].addr);
+	namespace_run(-1, "ip link set near0 address 02:00:00:00:01:01 && "
+			  "ip addr add 192.0.2.1/24 dev near0 && "
+			  "ip addr add 2001:db8::1/64 dev near0 nodad");
+	assert_int_equal(netns_probe(pod, ifindex, mac, ips, 1, 50, &which, by), 0);
+	assert_int_equal(netns_probe(pod, ifindex, mac, ips, 2, 30000, &which, by), 1);
+	assert_int_equal(which, 1);
+	assert_memory_equal(by, "\2\0\0\0\1\1", 6);
+	assert_int_equal(netns_probe(pod, ifindex, mac, ips + 2, 1, 30000, &which, by), 1);
+	assert_int_equal(which, 0);
+	namespace_run(pod, "ip link set far0 down");
+	assert_true(netns_probe(pod, ifindex, mac, ips, 2, 50, &which, by) < 0);
+	namespace_run(-1, "ip link delete near0");
+}
+
 static void test_what_cannot_be_announced(void **state)
 {
 	struct ip_prefix addr = {.family = AF_INET};
@@ -1032,6 +1093,7 @@ TEST_GROUP(netns_ops)
 		IN_NAMESPACES(test_the_hosts_paths_from_a_container),
 		IN_NAMESPACES(test_a_name_is_none_while_nothing_is_mounted),
 		IN_NAMESPACES(test_alive_until_its_process_dies),
+		IN_NAMESPACES(test_which_have_a_process_in_them),
 		IN_NAMESPACES(test_a_path_that_is_used_again_is_another),
 		IN_NAMESPACES(test_not_dead_because_we_cannot_look),
 		IN_NAMESPACES(test_a_path_that_goes_is_no_death),
@@ -1054,6 +1116,7 @@ TEST_GROUP(netns_ops)
 		IN_NAMESPACES(test_settings_that_are_not_there),
 		IN_NAMESPACES(test_the_neighbours_are_told),
 		IN_NAMESPACES(test_the_kernel_believes_it),
+		IN_NAMESPACES(test_an_address_in_use_answers),
 		IN_NAMESPACES(test_what_cannot_be_announced),
 	};
 

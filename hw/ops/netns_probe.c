@@ -1,0 +1,111 @@
+/* netns_probe.c - is an address in use on the network that a netdev is on?
+ *
+ * Happy path: one probe for each address, then whatever comes within the time is read; no answer is
+ * the usual one. Can fail by: a netdev that is down (-ENETDOWN) or gone (-ENODEV, -ENXIO). A
+ * station that answers later, or not, is not noticed. */
+#include <arpa/inet.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "cleanup.h"
+#include "netns.h"
+#include "netns_announce.h"
+
+struct probe {
+	int fd;
+	const uint8_t *mac;
+	const struct ip_prefix *ips;
+	size_t n;
+	size_t which;
+	uint8_t by[6];
+};
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* Protocol 0: it hears nothing before it is bound. */
+static int open_packet_socket(void *arg)
+{
+	int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	(void)arg;
+	return fd < 0 ? -errno : fd;
+}
+
+static int probe_send(const struct probe *p)
+{
+	uint8_t frame[ANNOUNCE_FRAME_MAX];
+
+	for (size_t i = 0; i < p->n; i++) {
+		size_t len = probe_frame(p->mac, &p->ips[i], frame);
+
+		if (len && send(p->fd, frame, len, 0) < 0 && errno != EINTR)
+			return -errno;
+	}
+	return 0;
+}
+
+/* The next frame: 1, it is an answer. */
+static int probe_read(struct probe *p)
+{
+	uint8_t frame[128];
+	struct sockaddr_ll from;
+	socklen_t from_len = sizeof(from);
+	ssize_t n = recvfrom(p->fd, frame, sizeof(frame), 0, (struct sockaddr *)&from, &from_len);
+
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+	if (from.sll_pkttype == PACKET_OUTGOING)
+		return 0;
+	for (p->which = 0; p->which < p->n; p->which++)
+		if (probe_is_answered(frame, (size_t)n, p->mac, &p->ips[p->which], p->by))
+			return 1;
+	return 0;
+}
+
+static int probe_listen(struct probe *p, uint64_t until_ms)
+{
+	struct pollfd poll_fd = {.fd = p->fd, .events = POLLIN};
+	uint64_t now;
+	int r = 0;
+
+	while (r == 0 && (now = now_ms()) < until_ms) {
+		r = poll(&poll_fd, 1, (int)(until_ms - now));
+		if (r < 0)
+			r = errno == EINTR ? 0 : -errno;
+		else if (r > 0)
+			r = probe_read(p);
+	}
+	return r;
+}
+
+int netns_probe(int netns_fd, int ifindex, const uint8_t mac[6], const struct ip_prefix *ips,
+		size_t n, unsigned wait_ms, size_t *ret_which, uint8_t ret_mac[6])
+{
+	const struct sockaddr_ll at = {
+		.sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_ALL), .sll_ifindex = ifindex};
+	AUTO_FD fd = netns_run(netns_fd, open_packet_socket, NULL);
+	struct probe p = {.fd = fd, .mac = mac, .ips = ips, .n = n};
+	int r = fd < 0 ? fd : 0;
+
+	if (r == 0 && bind(fd, (const struct sockaddr *)&at, sizeof(at)) < 0)
+		r = -errno;
+	if (r == 0)
+		r = probe_send(&p);
+	if (r == 0)
+		r = probe_listen(&p, now_ms() + wait_ms);
+	if (r == 1) {
+		*ret_which = p.which;
+		memcpy(ret_mac, p.by, sizeof(p.by));
+	}
+	return r;
+}
