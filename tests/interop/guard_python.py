@@ -238,6 +238,16 @@ def cpu_seconds(d):
         return sum(int(n) for n in f.read().rpartition(")")[2].split()[11:13]) / os.sysconf("SC_CLK_TCK")
 
 
+def is_silent(s):
+    """Neither an answer nor an end has come yet."""
+    s.setblocking(False)
+    try:
+        s.recv(1, socket.MSG_PEEK)
+        return False
+    except BlockingIOError:
+        return True
+
+
 def unfinished(d, get):
     """Handshakes that stop in the middle: others are answered meanwhile, and they end in time."""
     hello = client_hello()
@@ -245,12 +255,13 @@ def unfinished(d, get):
         with socket.create_connection(("127.0.0.1", d.port), SOON) as s:
             s.sendall(text)
             before, began = cpu_seconds(d), time.monotonic()
-            check(f"TLS: {name} and silence: the unix socket and others are served",
-                  all(d.over_socket("/healthz", "-m", "5") == "ok\n" and get("/healthz", "-m", "5") == (200, "ok\n") for _ in range(3)))
+            check(f"TLS: {name} and silence: the unix socket and others are served meanwhile",
+                  d.over_socket("/healthz") == "ok\n" and get("/healthz") == (200, "ok\n") and is_silent(s))
+            s.settimeout(SOON)
             while s.recv(4096):
                 pass
             took = time.monotonic() - began
-            check(f"TLS: {name} and silence: ends at --request-timeout, and costs nothing", took < 30 and cpu_seconds(d) - before < took / 2)
+            check(f"TLS: {name} and silence: ends at --request-timeout, and costs nothing", cpu_seconds(d) - before < took / 2)
 
 
 def noise(d):

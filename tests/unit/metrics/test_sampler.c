@@ -312,7 +312,7 @@ static void test_samples_of_a_storm_are_not_judged(void **state)
 {
 	struct fixture *f = *state;
 	struct thresholds limits;
-	unsigned judged;
+	unsigned judged, tries = 0;
 	uint64_t start_ns;
 	char name[32];
 
@@ -322,7 +322,9 @@ static void test_samples_of_a_storm_are_not_judged(void **state)
 	sampler_wake(f->sampler);
 	until_published(f, 1);
 	assert_int_equal(f->judged, 1);
+	/* Again when something else had the processors. */
 	do {
+		assert_true(tries++ < 1000);
 		judged = f->judged;
 		start_ns = uv_hrtime();
 		for (int i = 0; i < 3; i++) {
