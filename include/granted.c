@@ -1,12 +1,30 @@
 #include "granted.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static void free_texts(char **texts, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		free(texts[i]);
 	free(texts);
+}
+
+static bool has_id(const struct granted *g, const char *id)
+{
+	for (size_t i = 0; i < g->n_ids; i++)
+		if (strcmp(g->ids[i], id) == 0)
+			return true;
+	return false;
+}
+
+bool granted_has_no_network(const struct granted_list *l, const char *resource, const char *id)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (l->items[i].no_network && strcmp(l->items[i].resource, resource) == 0 &&
+		    has_id(&l->items[i], id))
+			return true;
+	return false;
 }
 
 void granted_list_done(struct granted_list *l)

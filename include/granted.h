@@ -6,7 +6,13 @@
  * linux/drivers/infiniband/core/uverbs_main.c, ib_umad_init_port() in user_mad.c). */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
+
+/* An annotation of the answer: the pool had no network when it gave the devices away, and a running
+ * pod is given none later. */
+#define GRANTED_NETWORK_KEY  "rocelet.dev/network"
+#define GRANTED_NETWORK_NONE "none"
 
 /* What one container was given for its devices of one resource: which node came with which of the
  * IDs is not recorded. */
@@ -16,6 +22,7 @@ struct granted {
 	size_t n_ids;
 	char **nodes; /* below /dev: "infiniband/uverbs3" */
 	size_t n_nodes;
+	bool no_network; /* GRANTED_NETWORK_NONE */
 };
 
 /* Owns everything in it; zero-initialised it is the empty list. */
@@ -25,3 +32,5 @@ struct granted_list {
 };
 
 void granted_list_done(struct granted_list *);
+/* The device was given to a container by a pool that had no network then. */
+bool granted_has_no_network(const struct granted_list *, const char *resource, const char *id);

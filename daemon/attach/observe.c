@@ -64,6 +64,18 @@ static void follow_sandbox(struct attachment *a, const struct sandbox_list *l, u
 
 /* --- what is to be held ----------------------------------------------------------------------- */
 
+/* A pod keeps what it was given: what its pool had no network for when it was, stays out. */
+static void drop_plain(struct attach_engine *e, struct desired_list *l)
+{
+	const struct granted_list *granted = l->n ? e->ops->granted(e->holders) : NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; i < l->n; i++)
+		if (!granted_has_no_network(granted, l->items[i].resource, l->items[i].id))
+			l->items[n++] = l->items[i];
+	l->n = n;
+}
+
 static int build_desired(struct attach_engine *e, const struct attach_view *view)
 {
 	const struct attach_record **others = calloc(e->all.n + 1, sizeof(struct attach_record *));
@@ -81,6 +93,7 @@ static int build_desired(struct attach_engine *e, const struct attach_view *view
 	free(others);
 	if (r < 0)
 		return r;
+	drop_plain(e, &desired);
 	desired_list_done(&e->desired);
 	e->desired = desired;
 	return 0;

@@ -11,6 +11,7 @@
 #include "cdi.h"
 #include "cleanup.h"
 #include "function_nodes.h"
+#include "granted.h"
 #include "json_text.h"
 
 /* --- IDs -------------------------------------------------------------------------------------- */
@@ -346,6 +347,9 @@ static int give_all(struct granting *g, struct id_list ids)
 		if (r == 0)
 			r = give_members(g, offer);
 	}
+	if (r == 0 && !g->in->view->pool->network &&
+	    container_grant_annotation(&g->grant, GRANTED_NETWORK_KEY, GRANTED_NETWORK_NONE) < 0)
+		r = out_of_memory(g);
 	if (r == 0 && json_object_size(g->infos) > 0 && tells_variables(g->in->view->pool))
 		r = add_variables(g);
 	return r;

@@ -71,6 +71,15 @@ static int add_text(char ***texts, size_t *n, const char *text)
 	return 0;
 }
 
+static bool says_no_network(const V1beta1__ContainerAllocateResponse *m)
+{
+	for (size_t i = 0; i < m->n_annotations; i++)
+		if (strcmp(m->annotations[i]->key, GRANTED_NETWORK_KEY) == 0 &&
+		    strcmp(m->annotations[i]->value, GRANTED_NETWORK_NONE) == 0)
+			return true;
+	return false;
+}
+
 static int add_nodes(struct granted *g, const char *text)
 {
 	static const char dev[] = "/dev/";
@@ -87,6 +96,7 @@ static int add_nodes(struct granted *g, const char *text)
 	if (!m)
 		return r;
 	r = 0;
+	g->no_network = says_no_network(m);
 	for (size_t i = 0; r == 0 && i < m->n_devices; i++)
 		if (strncmp(m->devices[i]->host_path, dev, sizeof(dev) - 1) == 0)
 			r = add_text(&g->nodes, &g->n_nodes,
@@ -121,6 +131,11 @@ static int add_all_ids(struct granted *g, json_t *ids)
 	return r;
 }
 
+static bool says_something(const struct granted *g)
+{
+	return g->n_nodes || g->no_network;
+}
+
 static int fill(struct granted *g, const json_t *entry)
 {
 	const char *uid = json_string_value(json_object_get(entry, "PodUID"));
@@ -133,7 +148,8 @@ static int fill(struct granted *g, const json_t *entry)
 	g->uid = strdup(uid);
 	g->resource = strdup(resource);
 	r = g->uid && g->resource ? add_nodes(g, answer) : -ENOMEM;
-	return r == 0 && g->n_nodes ? add_all_ids(g, json_object_get(entry, "DeviceIDs")) : r;
+	return r == 0 && says_something(g) ? add_all_ids(g, json_object_get(entry, "DeviceIDs"))
+					   : r;
 }
 
 /* --- all of them ------------------------------------------------------------------------------ */
@@ -147,13 +163,13 @@ static int add_entry(struct granted_list *l, const json_t *entry)
 
 	if (!one.items)
 		return r;
-	at = r == 0 && one.items[0].n_nodes ? array_push(l->items, l->n) : NULL;
+	at = r == 0 && says_something(&one.items[0]) ? array_push(l->items, l->n) : NULL;
 	if (at) {
 		*at = one.items[0];
 		free(one.items);
 		return 0;
 	}
-	r = r == 0 && one.items[0].n_nodes ? -ENOMEM : r;
+	r = r == 0 && says_something(&one.items[0]) ? -ENOMEM : r;
 	granted_list_done(&one);
 	return r == -EBADMSG ? 1 : r;
 }

@@ -7,9 +7,9 @@
 #include "granted.h"
 
 /* The text of device-plugins/kubelet_internal_checkpoint (pod_resources.h): of each entry what is
- * in its AllocResp, a ContainerAllocateResponse as base64. Entries without nodes are left out, and
- * so are those that cannot be decoded. Returns how many could not; -EBADMSG: it is no checkpoint;
- * -ENOMEM. *ret is untouched on failure. Pure. */
+ * in its AllocResp, a ContainerAllocateResponse as base64. Entries without nodes or our annotation
+ * are left out, and so are those that cannot be decoded. Returns how many could not; -EBADMSG: it
+ * is no checkpoint; -ENOMEM. *ret is untouched on failure. Pure. */
 int granted_parse(struct granted_list *ret, const char *text, size_t len, struct err *);
 /* The same of the file below the kubelet's folder; messages name it. The kubelet replaces the file
  * as a whole: one with the status *known has been read already, which is -EALREADY; otherwise

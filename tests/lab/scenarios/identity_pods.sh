@@ -36,20 +36,21 @@ can_open() { # POD "MAJOR MINOR"
     in_pod "$1" sh -c "busybox rm -f /tmp/it; busybox mknod /tmp/it c $(($(cut -d' ' -f1 <<<"$2"))) $(($(cut -d' ' -f2 <<<"$2"))) && exec 3<>/tmp/it"
 }
 
-fit() { # ID
-    rocectl devices -o json | json "[r for d in doc['devices'] if d['id'] == '$1' for r in d['resources'] if r['healthy']]"
+configure() { # NETWORK: more keys of the last pool
+    cat >"$CONFIG.new" <<END
+{"pools": [
+  {"resourceName": "vf", "resourcePrefix": "lab.rocelet", "selectors": {"pfNames": ["$PF#0-1"], "drivers": ["igbvf"], "isRdma": true}},
+  {"resourceName": "roce", "resourcePrefix": "rocelet.dev", "selectors": {"pfNames": ["$PF#2-3"], "drivers": ["igbvf"]}, "softRoce": true,
+   "network": {}},
+  {"resourceName": "host", "resourcePrefix": "lab.rocelet", "selectors": {"pfNames": ["$PF#4"], "drivers": ["igbvf"]}$1}]}
+END
+    mv "$CONFIG.new" "$CONFIG"
 }
 
 make_pool 5
 for i in 0 1; do ip link set "${VFS[i]}" up; done
 make_devices 0 1
-cat >"$CONFIG" <<END
-{"pools": [
-  {"resourceName": "vf", "resourcePrefix": "lab.rocelet", "selectors": {"pfNames": ["$PF#0-1"], "drivers": ["igbvf"], "isRdma": true}},
-  {"resourceName": "roce", "resourcePrefix": "rocelet.dev", "selectors": {"pfNames": ["$PF#2-3"], "drivers": ["igbvf"]}, "softRoce": true,
-   "network": {}},
-  {"resourceName": "host", "resourcePrefix": "lab.rocelet", "selectors": {"pfNames": ["$PF#4"], "drivers": ["igbvf"]}, "network": {}}]}
-END
+configure ''
 start_node
 start_engine
 need_within 30 "the kubelet lists the VFs" "(( \$(n_registered $RESOURCE) == 2 && \$(n_registered $PLAIN) == 2 && \$(n_registered $HOST) == 1 ))"
@@ -91,8 +92,21 @@ check_within 120 "the first one's container does not start again" "pod_status c 
 remove_pod c
 remove_pod d
 
-say "a pod with the host's network leaves its VF as it likes"
+say "a pool gets a network while a pod has its VF"
 h=${VF_IDS[4]} name=$(netdev_of "${VF_IDS[4]}")
+run_pod q "$HOST=1"
+configure ', "network": {}'
+wait_until 60 "(( \$(metric rocelet_config_reloads_total 'result=\"ok\"') >= 1 ))"
+kill -KILL "$(pod_pid q)"
+check_within 120 "its container starts again" "(( \$(n_starts q) == 2 ))"
+check "and its VF stays where it was" "[[ \$(engine_state $h) == free && \$(netdev_of $h) == $name ]] && ! in_pod q ip link show net1"
+remove_pod q
+run_pod r "$HOST=1"
+check "the next pod gets it as net1" "[[ \$(engine_state $h) == in_pod ]] && in_pod r ip link show net1"
+remove_pod r
+check_within 60 "and gives it back" "is_free $h"
+
+say "a pod with the host's network leaves its VF as it likes"
 make_pod_with "doc['spec'].update(hostNetwork=True)" host "$HOST=1"
 wait_until 90 "pod_started host"
 check "the VF stays in the host, and is recorded" "[[ \$(engine_state $h) == in_pod && \$(netdev_of $h) == $name ]]"

@@ -48,8 +48,8 @@ static void test_numbers_that_the_kubelet_gave(void **state)
 	static char *ids[] = {(char *)"x0"}, *gone[] = {(char *)"x1"};
 	static char *zero[] = {(char *)"infiniband/uverbs0", (char *)"infiniband/rdma_cm"};
 	static char *one[] = {(char *)"infiniband/uverbs1"};
-	struct granted given[] = {{(char *)"u", (char *)"x.y/z", ids, 1, zero, 2},
-				  {(char *)"u", (char *)"x.y/z", gone, 1, one, 1}};
+	struct granted given[] = {{(char *)"u", (char *)"x.y/z", ids, 1, zero, 2, false},
+				  {(char *)"u", (char *)"x.y/z", gone, 1, one, 1, false}};
 	const struct pod_device other = {.resource = "x.y/z", .id = "x0", .pod = "o"};
 	struct world *w = world_start(SOFT);
 	uint64_t ns;
@@ -83,6 +83,37 @@ static void test_a_number_that_was_passed_on_meanwhile(void **state)
 	assert_string_equal(number_of(w, 2), "uverbs1");
 	world_end_pod(w, 1, first);
 	world_end_pod(w, 2, second);
+	world_end(w);
+}
+
+/* Its pool had no network when it was given to the pod, which runs: the device stays where it is,
+ * and its containers start as before. The next pod is another matter. */
+static void test_a_pool_that_has_got_a_network_since(void **state)
+{
+	static char *ids[] = {NULL};
+	struct granted given = {(char *)"u", (char *)WORLD_ROCE, ids, 1, NULL, 0, true};
+	struct world *w = world_start(WORLD_PLAIN);
+	struct world_gate g;
+	uint64_t ns;
+
+	(void)state;
+	ids[0] = (char *)world_vf(1);
+	w->granted = (struct granted_list){&given, 1};
+	ns = world_add_sandbox(w, "b", NULL);
+	world_hold(w, 1, "b");
+	world_show_all(w);
+	world_settle(w);
+	assert_int_equal(world_state(w, 1), ATTACH_FREE);
+	assert_int_equal(w->devices[1].ns, 0);
+	world_ask(w, &g, 1);
+	world_until_told(w, &g);
+	assert_int_equal(g.err.code, 0);
+	assert_int_equal(w->devices[1].ns, 0);
+	world_end_pod(w, 1, ns);
+	w->granted.n = 0;
+	ns = world_run_pod(w, 1, "c");
+	assert_int_equal(w->devices[1].ns, ns);
+	world_end_pod(w, 1, ns);
 	world_end(w);
 }
 
@@ -121,6 +152,7 @@ TEST_GROUP(engine_numbers)
 		cmocka_unit_test(test_numbers_of_other_pods),
 		cmocka_unit_test(test_numbers_that_the_kubelet_gave),
 		cmocka_unit_test(test_a_number_that_was_passed_on_meanwhile),
+		cmocka_unit_test(test_a_pool_that_has_got_a_network_since),
 		cmocka_unit_test(test_a_device_that_vanishes),
 	};
 

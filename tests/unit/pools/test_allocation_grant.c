@@ -36,7 +36,10 @@ static void test_the_variables_are_those_of_the_peer(void **state)
 	assert_int_equal(g.n_envs, 2);
 	assert_string_equal(env(&g, "PCIDEVICE_INTEL_COM_SRIOV"), "0000:03:02.1,0000:03:04.3");
 	assert_non_null(env(&g, "PCIDEVICE_INTEL_COM_SRIOV_INFO"));
-	assert_int_equal(g.n_annotations, 0);
+	/* The kubelet keeps it with the answer, whatever becomes of the pool. */
+	assert_int_equal(g.n_annotations, 1);
+	assert_string_equal(g.annotations[0].key, "rocelet.dev/network");
+	assert_string_equal(g.annotations[0].value, "none");
 	assert_int_equal(g.n_mounts, 0);
 	assert_int_equal(g.n_cdi_devices, 0);
 	container_grant_done(&g);
@@ -48,6 +51,18 @@ static void test_the_variables_are_those_of_the_peer(void **state)
 	rename_pool("mellanox.com", "sriov-rdma"); /* '-' is kept */
 	must_grant(&g, "0000:03:02.1", NULL);
 	assert_string_equal(env(&g, "PCIDEVICE_MELLANOX_COM_SRIOV-RDMA"), "0000:03:02.1");
+	container_grant_done(&g);
+}
+
+static void test_a_pool_with_a_network_says_nothing_of_it(void **state)
+{
+	static struct pool_network network;
+	struct container_grant g;
+	(void)state;
+
+	given.pool.network = &network;
+	must_grant(&g, "0000:03:02.1", NULL);
+	assert_int_equal(g.n_annotations, 0);
 	container_grant_done(&g);
 }
 
@@ -307,6 +322,7 @@ TEST_GROUP(allocation_grant)
 {
 	const struct CMUnitTest tests[] = {
 		ALLOCATION_TEST(test_the_variables_are_those_of_the_peer),
+		ALLOCATION_TEST(test_a_pool_with_a_network_says_nothing_of_it),
 		ALLOCATION_TEST(test_the_details_are_those_of_the_peer),
 		ALLOCATION_TEST(test_odd_bytes_become_characters),
 		ALLOCATION_TEST(test_sixty_four_ids),

@@ -23,7 +23,7 @@
 /* One container that was given one node with one ID. */
 static char id[DEV_ID_SIZE], node[64];
 static char *ids[] = {id}, *nodes[] = {node};
-static struct granted given = {(char *)"u1", (char *)ROCE, ids, 1, nodes, 1};
+static struct granted given = {(char *)"u1", (char *)ROCE, ids, 1, nodes, 1, false};
 static const struct granted_list list = {&given, 1};
 
 static void give(const char *resource, const char *device, const char *path)

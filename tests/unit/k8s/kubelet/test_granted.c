@@ -26,7 +26,7 @@ static void nodes_and_ids_of_each_container(void **state)
 
 	(void)state;
 	assert_int_equal(granted_parse(&l, (char *)text, len, &e), 1);
-	assert_int_equal(l.n, 2);
+	assert_int_equal(l.n, 3);
 	assert_string_equal(l.items[0].uid, "5b3e1f7a");
 	assert_string_equal(l.items[0].resource, "rocelet.dev/roce");
 	assert_int_equal(l.items[0].n_ids, 2);
@@ -39,6 +39,10 @@ static void nodes_and_ids_of_each_container(void **state)
 	assert_string_equal(l.items[1].ids[0], "0000:03:00.3");
 	assert_int_equal(l.items[1].n_nodes, 1);
 	assert_string_equal(l.items[1].nodes[0], "infiniband/uverbs3");
+	assert_int_equal(l.items[2].n_nodes, 0);
+	assert_true(granted_has_no_network(&l, "rocelet.dev/vf", "0000:03:00.4"));
+	assert_false(granted_has_no_network(&l, "rocelet.dev/vf", "0000:03:00.3"));
+	assert_false(granted_has_no_network(&l, "rocelet.dev/roce", "0000:03:00.3"));
 	granted_list_done(&l);
 	free(text);
 }
