@@ -43,7 +43,7 @@ check_within 30 "samples go on" '[[ $(metric rocelet_sample_timestamp_seconds) !
 
 say "it thaws"
 fsfreeze -u $FROZEN
-check_within 60 "the log says that it has ended" "(( \$(grep -c 'at step record, has ended, after' $OUT/rocelet.log) == 5 ))"
+check_within 60 "the log says that it has ended" "(( \$(grep -cE 'the attach of .* has ended, after' $OUT/rocelet.log) == 5 ))"
 check_within 60 "all are in their namespace" "[[ \$(ip -n stuck -oneline link show | grep -c ' net[0-4]') == 5 ]]"
 check_within 30 "the metric is small again" "(( \$(oldest) < 10 ))"
 wait_until "! pgrep -x rocectl"
