@@ -76,8 +76,8 @@ static bool is_same_sandbox(const struct sandbox *a, const struct sandbox *b)
 {
 	return compare_sandboxes(a, b) == 0 && a->ready == b->ready &&
 	       a->created_ns == b->created_ns && a->detailed == b->detailed &&
-	       a->host_network == b->host_network && strcmp(a->netns, b->netns) == 0 &&
-	       same_networks(a->networks, b->networks);
+	       a->host_network == b->host_network && a->user_namespace == b->user_namespace &&
+	       strcmp(a->netns, b->netns) == 0 && same_networks(a->networks, b->networks);
 }
 
 bool sandbox_list_equal(const struct sandbox_list *a, const struct sandbox_list *b)

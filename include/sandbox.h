@@ -23,6 +23,7 @@ struct sandbox {
 	/* From here on: details, asked of each sandbox by itself. */
 	bool detailed; /* they are known */
 	bool host_network;
+	bool user_namespace;		/* of its own: hostUsers: false */
 	char netns[SANDBOX_NETNS_SIZE]; /* path, "" = none or not told */
 	char *networks; /* the annotation rocelet.dev/networks; NULL = none; owned */
 };

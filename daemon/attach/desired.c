@@ -224,6 +224,11 @@ static void make(const struct building *j, const struct item *item, unsigned num
 	r = network_plan(&w->plan, w->network, item->request, number, &w->err);
 	if (r == 0)
 		r = find_function(j, item, w);
+	if (r == 0 && w->plan.soft_roce && item->sandbox->user_namespace)
+		r = err_set(
+			&w->err, -EINVAL,
+			"softRoce: the nodes in /dev/rocelet cannot be mounted into a pod with a "
+			"user namespace of its own (hostUsers: false)");
 	if (r == 0 && w->owner.netns.path[0] == '\0')
 		r = err_set(&w->err, -ENOENT, "the runtime tells no network namespace");
 	if (mistake->code) {

@@ -37,11 +37,12 @@ struct desired_list {
  * the host's network what is no function, or is to have a soft-RoCE device. Their functions stay in
  * the host (net_plan.in_host).
  *
- * err.code: -EINVAL, what the pod or the pool asks for cannot be; -ENODEV, the device or the HCA's
- * netdev is gone; -ENOENT, the runtime tells no namespace; -EBUSY, an address that another pod asks
- * for on the same VLAN (the one with the younger sandbox is wrong), or that one of `others`
- * (records in pods) has: may pass when that pod ends. A mistake in the annotation is every device's
- * of its pod. Sorted by (resource, id). -ENOMEM leaves *ret empty. */
+ * err.code: -EINVAL, what the pod or the pool asks for cannot be, or not in such a sandbox;
+ * -ENODEV, the device or the HCA's netdev is gone; -ENOENT, the runtime tells no namespace; -EBUSY,
+ * an address that another pod asks for on the same VLAN (the one with the younger sandbox is
+ * wrong), or that one of `others` (records in pods) has: may pass when that pod ends. A mistake in
+ * the annotation is every device's of its pod. Sorted by (resource, id). -ENOMEM leaves *ret empty.
+ */
 int desired_build(struct desired_list *ret, const struct pools *, const struct host *,
 		  const struct pod_list *held, const struct sandbox_list *,
 		  const struct attach_record *const *others, size_t n_others);

@@ -35,6 +35,7 @@ static void move_details(struct sandbox *to, struct sandbox *from)
 {
 	to->detailed = from->detailed;
 	to->host_network = from->host_network;
+	to->user_namespace = from->user_namespace;
 	memcpy(to->netns, from->netns, sizeof(to->netns));
 	to->networks = take_ptr(from->networks);
 }
@@ -117,10 +118,12 @@ uint64_t cri_details_due(const struct cri_details *d)
 static bool take_detail(struct sandbox *s, struct cri_detail *from)
 {
 	bool changed = !s->detailed || s->host_network != from->host_network ||
+		       s->user_namespace != from->user_namespace ||
 		       strcmp(s->netns, from->netns) != 0;
 
 	s->detailed = true;
 	s->host_network = from->host_network;
+	s->user_namespace = from->user_namespace;
 	memcpy(s->netns, from->netns, sizeof(s->netns));
 	free(s->networks);
 	s->networks = take_ptr(from->networks);

@@ -140,7 +140,7 @@ static bool take_path(char ret[SANDBOX_NETNS_SIZE], const json_t *path)
 }
 
 /* Of the OCI specification's list; NULL = not there. */
-static const json_t *network_of(const json_t *namespaces)
+static const json_t *namespace_of(const json_t *namespaces, const char *wanted)
 {
 	const json_t *ns;
 	size_t i;
@@ -148,25 +148,26 @@ static const json_t *network_of(const json_t *namespaces)
 	json_array_foreach (namespaces, i, ns) {
 		const char *type = json_string_value(json_object_get(ns, "type"));
 
-		if (type && strcmp(type, "network") == 0)
+		if (type && strcmp(type, wanted) == 0)
 			return ns;
 	}
 	return NULL;
 }
 
-static void look_up_netns(char ret[SANDBOX_NETNS_SIZE], bool *ret_host, const json_t *info)
+static void look_up_namespaces(struct cri_namespaces *ret, const json_t *info)
 {
 	const json_t *spec = json_object_get(info, "runtimeSpec");
 	const json_t *list = json_object_get(json_object_get(spec, "linux"), "namespaces");
-	const json_t *network = network_of(list);
+	const json_t *network = namespace_of(list, "network");
 	const json_t *meta = json_object_get(json_object_get(info, "sandboxMetadata"), "Metadata");
 
-	if (!take_path(ret, json_object_get(network, "path")) &&
-	    !take_path(ret, json_object_get(meta, "NetNSPath")))
-		*ret_host = json_array_size(list) > 0 && !network;
+	ret->user = namespace_of(list, "user") != NULL;
+	if (!take_path(ret->netns, json_object_get(network, "path")) &&
+	    !take_path(ret->netns, json_object_get(meta, "NetNSPath")))
+		ret->host_network = json_array_size(list) > 0 && !network;
 }
 
-int cri_info_netns(char ret[SANDBOX_NETNS_SIZE], bool *ret_host, const char *text, size_t len)
+int cri_info_namespaces(struct cri_namespaces *ret, const char *text, size_t len)
 {
 	json_t *info;
 
@@ -177,9 +178,8 @@ int cri_info_netns(char ret[SANDBOX_NETNS_SIZE], bool *ret_host, const char *tex
 		json_decref(info);
 		return -EBADMSG;
 	}
-	ret[0] = '\0';
-	*ret_host = false;
-	look_up_netns(ret, ret_host, info);
+	*ret = (struct cri_namespaces){.user = false};
+	look_up_namespaces(ret, info);
 	json_decref(info);
 	return 0;
 }
@@ -187,11 +187,23 @@ int cri_info_netns(char ret[SANDBOX_NETNS_SIZE], bool *ret_host, const char *tex
 /* --- one sandbox's details ---------------------------------------------------------------------
  */
 
-static bool is_node_network(const Runtime__V1__PodSandboxStatus *s)
+/* NULL: not told. */
+static const Runtime__V1__NamespaceOption *options_of(const Runtime__V1__PodSandboxStatus *s)
 {
-	return s->linux_status && s->linux_status->namespaces &&
-	       s->linux_status->namespaces->options &&
-	       s->linux_status->namespaces->options->network == RUNTIME__V1__NAMESPACE_MODE__NODE;
+	return s->linux_status && s->linux_status->namespaces ? s->linux_status->namespaces->options
+							      : NULL;
+}
+
+static bool is_node_network(const Runtime__V1__NamespaceOption *o)
+{
+	return o && o->network == RUNTIME__V1__NAMESPACE_MODE__NODE;
+}
+
+/* One of the pod's own; without options it is the node's. */
+static bool is_pod_users(const Runtime__V1__NamespaceOption *o)
+{
+	return o && o->userns_options &&
+	       o->userns_options->mode == RUNTIME__V1__NAMESPACE_MODE__POD;
 }
 
 static int take_networks(char **ret, const Runtime__V1__PodSandboxStatus *s)
@@ -210,8 +222,8 @@ static int take_networks(char **ret, const Runtime__V1__PodSandboxStatus *s)
 /* A runtime that tells nothing of its own is no failure. */
 static int take_info(struct cri_detail *d, const Runtime__V1__PodSandboxStatusResponse *m)
 {
+	struct cri_namespaces namespaces = {.user = false};
 	const char *text = NULL;
-	bool host = false;
 	int r;
 
 	for (size_t i = 0; i < m->n_info; i++)
@@ -219,8 +231,10 @@ static int take_info(struct cri_detail *d, const Runtime__V1__PodSandboxStatusRe
 			text = m->info[i]->value;
 	if (!text || !text[0])
 		return 0;
-	r = cri_info_netns(d->netns, &host, text, strlen(text));
-	d->host_network |= host;
+	r = cri_info_namespaces(&namespaces, text, strlen(text));
+	memcpy(d->netns, namespaces.netns, sizeof(d->netns));
+	d->host_network = namespaces.host_network;
+	d->user_namespace = namespaces.user;
 	return r;
 }
 
@@ -231,8 +245,8 @@ static int take_details(struct cri_detail *d, const Runtime__V1__PodSandboxStatu
 	if (!m->status)
 		return -ENODATA;
 	r = take_info(d, m);
-	if (is_node_network(m->status))
-		d->host_network = true;
+	d->host_network |= is_node_network(options_of(m->status));
+	d->user_namespace |= is_pod_users(options_of(m->status));
 	if (d->host_network)
 		d->netns[0] = '\0';
 	return r < 0 ? r : take_networks(&d->networks, m->status);

@@ -28,7 +28,7 @@ int cri_version_decode(struct cri_version *ret, const uint8_t *, size_t len);
 int cri_list_decode(struct sandbox_list *ret, size_t *ret_left_out, const uint8_t *, size_t len);
 
 struct cri_detail {
-	bool host_network;
+	bool host_network, user_namespace;
 	char netns[SANDBOX_NETNS_SIZE]; /* "" = none or not told */
 	char *networks;			/* heap; NULL = none */
 };
@@ -37,9 +37,14 @@ int cri_status_encode(uint8_t **ret, size_t *ret_len, const char *id);
 /* PodSandboxStatusResponse. -ENODATA: without a status (containerd does that to a sandbox that is
  * being made or removed). */
 int cri_status_decode(struct cri_detail *ret, const uint8_t *, size_t len);
-/* The runtime's JSON: where the network namespace is. *ret_host: it says that there is none but the
- * node's. -EBADMSG: no JSON object, -EMSGSIZE above CRI_INFO_MAX. */
-int cri_info_netns(char ret[SANDBOX_NETNS_SIZE], bool *ret_host, const char *json, size_t len);
+/* Of the runtime's JSON. */
+struct cri_namespaces {
+	char netns[SANDBOX_NETNS_SIZE]; /* path; "" = not told */
+	bool host_network;		/* there is none but the node's */
+	bool user;			/* a user namespace of its own */
+};
+/* -EBADMSG: no JSON object, -EMSGSIZE above CRI_INFO_MAX; *ret is untouched then. */
+int cri_info_namespaces(struct cri_namespaces *ret, const char *json, size_t len);
 
 /* What an event says that has happened to the sandbox or container `id`. */
 enum cri_event_kind {

@@ -76,14 +76,13 @@ static void try_version(const uint8_t *data, size_t n)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-	char netns[SANDBOX_NETNS_SIZE];
-	bool host;
+	struct cri_namespaces namespaces;
 
 	try_list(data, n);
 	try_status(data, n);
 	try_event(data, n);
 	try_version(data, n);
-	if (cri_info_netns(netns, &host, (const char *)data, n) == 0)
-		is_path(netns);
+	if (cri_info_namespaces(&namespaces, (const char *)data, n) == 0)
+		is_path(namespaces.netns);
 	return 0;
 }

@@ -164,6 +164,7 @@ static void add_sandbox(struct desired_fixture *f, const char *text)
 	snprintf(s->id, sizeof(s->id), "%s.%u", s->uid, s->attempt);
 	s->ready = strchr(flags, '+') != NULL;
 	s->host_network = strchr(flags, 'h') != NULL;
+	s->user_namespace = strchr(flags, 'u') != NULL;
 	s->detailed = !strchr(flags, 'd');
 	if (!strchr(flags, 'n'))
 		snprintf(s->netns, sizeof(s->netns), "/run/netns/%s", s->id);

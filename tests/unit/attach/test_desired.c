@@ -326,6 +326,23 @@ static void test_the_devices_mtu_is_the_most(void **state)
 
 /* --- what is gone ----------------------------------------------------------------------------- */
 
+/* devtmpfs has no idmapped mounts: the runtime could not mount /dev/rocelet. */
+static void test_user_namespaces(void **state)
+{
+	struct desired_fixture *f = *state;
+
+	f->pools->config.pools[0].network->plan.soft_roce = true;
+	add_held(f, "t:c:roce:1 s:c:roce:2 t:c:fast:3");
+	add_sandboxes(f, "t/u1/0@150+u s/u2/0@150+");
+	assert_string_equal(joined(f), "fast:3>u1.0=net1 roce:1>u1.0=net2! roce:2>u2.0=net1");
+	assert_string_equal(
+		wanted_of(f, "roce:1")->err.msg,
+		"pod ns/t: softRoce: the nodes in /dev/rocelet cannot be mounted into a "
+		"pod with a user namespace of its own (hostUsers: false)");
+	assert_int_equal(wanted_of(f, "roce:2")->err.code, 0);
+	assert_int_equal(wanted_of(f, "fast:3")->err.code, 0);
+}
+
 static void test_a_function_that_left_the_bus(void **state)
 {
 	struct desired_fixture *f = *state;
@@ -467,6 +484,7 @@ TEST_GROUP(desired)
 		TEST(test_a_mistake_is_one_pods_only),
 		TEST(test_a_long_name_does_not_cost_the_sentence),
 		TEST(test_a_pf_has_no_settings_of_a_vf),
+		TEST(test_user_namespaces),
 		TEST(test_a_function_that_left_the_bus),
 		TEST(test_an_hca_without_an_ethernet_netdev),
 		TEST(test_an_address_is_one_pods),

@@ -186,12 +186,12 @@ static void a_status_that_is_none(void **state)
 
 static void is_netns(const char *json, int r, const char *netns, bool host)
 {
-	char path[SANDBOX_NETNS_SIZE] = "untouched";
-	bool is_host = false;
+	struct cri_namespaces found = {.netns = "untouched"};
 
-	assert_int_equal(cri_info_netns(path, &is_host, json, strlen(json)), r);
-	assert_string_equal(path, netns);
-	assert_int_equal(is_host, host);
+	assert_int_equal(cri_info_namespaces(&found, json, strlen(json)), r);
+	assert_string_equal(found.netns, netns);
+	assert_int_equal(found.host_network, host);
+	assert_int_equal(found.user, strstr(json, "\"user\"") != NULL);
 }
 
 #define SPEC(list) "{\"runtimeSpec\":{\"linux\":{\"namespaces\":[" list "]}}}"
@@ -201,6 +201,8 @@ static void paths_in_json(void **state)
 {
 	(void)state;
 	is_netns(SPEC("{\"type\":\"network\",\"path\":\"/n\"}"), 0, "/n", false);
+	is_netns(SPEC("{\"type\":\"user\",\"path\":\"/u\"},{\"type\":\"network\",\"path\":\"/n\"}"),
+		 0, "/n", false);
 	is_netns(SPEC("7,[],{\"type\":7},{\"type\":\"network\",\"path\":\"/n\"}"), 0, "/n", false);
 	is_netns(SPEC("{\"type\":\"network\"}"), 0, "", false); /* the runtime makes one */
 	is_netns(SPEC("{\"type\":\"network\",\"path\":\"\"}"), 0, "", false);
@@ -217,20 +219,59 @@ static void paths_in_json(void **state)
 	is_netns("{", -EBADMSG, "untouched", false);
 }
 
+static bool has_user_namespace(Runtime__V1__NamespaceMode *mode)
+{
+	Runtime__V1__PodSandboxStatusResponse m = RUNTIME__V1__POD_SANDBOX_STATUS_RESPONSE__INIT;
+	Runtime__V1__PodSandboxStatus status = RUNTIME__V1__POD_SANDBOX_STATUS__INIT;
+	Runtime__V1__LinuxPodSandboxStatus sandbox = RUNTIME__V1__LINUX_POD_SANDBOX_STATUS__INIT;
+	Runtime__V1__Namespace namespaces = RUNTIME__V1__NAMESPACE__INIT;
+	Runtime__V1__NamespaceOption options = RUNTIME__V1__NAMESPACE_OPTION__INIT;
+	Runtime__V1__UserNamespace user = RUNTIME__V1__USER_NAMESPACE__INIT;
+	struct cri_detail d = {.user_namespace = false};
+	uint8_t bytes[64];
+
+	m.status = &status;
+	status.linux_status = &sandbox;
+	sandbox.namespaces = &namespaces;
+	namespaces.options = &options;
+	if (mode) {
+		options.userns_options = &user;
+		user.mode = *mode;
+	}
+	assert_int_equal(
+		cri_status_decode(&d, bytes,
+				  runtime__v1__pod_sandbox_status_response__pack(&m, bytes)),
+		0);
+	free(d.networks);
+	return d.user_namespace;
+}
+
+/* As the kubelet asks for: of the pod's own with hostUsers: false, the node's or nothing otherwise.
+ */
+static void user_namespaces(void **state)
+{
+	Runtime__V1__NamespaceMode pod = RUNTIME__V1__NAMESPACE_MODE__POD,
+				   node = RUNTIME__V1__NAMESPACE_MODE__NODE;
+
+	(void)state;
+	assert_true(has_user_namespace(&pod));
+	assert_false(has_user_namespace(&node));
+	assert_false(has_user_namespace(NULL));
+}
+
 static void json_that_is_too_long(void **state)
 {
-	char path[SANDBOX_NETNS_SIZE];
+	struct cri_namespaces found;
 	char *json = malloc(CRI_INFO_MAX + 1);
-	bool host;
 
 	(void)state;
 	assert_non_null(json);
 	memset(json, ' ', CRI_INFO_MAX + 1);
 	memcpy(json, "{}", 2);
-	assert_int_equal(cri_info_netns(path, &host, json, CRI_INFO_MAX), 0);
-	assert_int_equal(cri_info_netns(path, &host, json, CRI_INFO_MAX + 1), -EMSGSIZE);
+	assert_int_equal(cri_info_namespaces(&found, json, CRI_INFO_MAX), 0);
+	assert_int_equal(cri_info_namespaces(&found, json, CRI_INFO_MAX + 1), -EMSGSIZE);
 	memset(json, '[', CRI_INFO_MAX);
-	assert_int_equal(cri_info_netns(path, &host, json, CRI_INFO_MAX), -EBADMSG);
+	assert_int_equal(cri_info_namespaces(&found, json, CRI_INFO_MAX), -EBADMSG);
 	free(json);
 }
 
@@ -611,6 +652,7 @@ TEST_GROUP(cri_wire)
 		cmocka_unit_test(details_of_runtimes),
 		cmocka_unit_test(a_status_that_is_none),
 		cmocka_unit_test(paths_in_json),
+		cmocka_unit_test(user_namespaces),
 		cmocka_unit_test(json_that_is_too_long),
 		cmocka_unit_test(long_annotations),
 		cmocka_unit_test(events),
