@@ -192,6 +192,10 @@ const char *attach_state_name(enum attach_state);
 /* The table of allowed moves; any other is a bug. */
 bool attach_state_may_become(enum attach_state from, enum attach_state to);
 
+/* How the names of soft-RoCE devices begin that occupy a number for a moment
+ * (soft_roce_number.h). */
+#define SOFT_ROCE_PLACEHOLDER "rxe_hold_"
+
 /* Where the device nodes of soft-RoCE devices that are made for containers are, below the root of
  * devices: all uverbsN, rdma_cm and what the host's own infiniband/ has, and in by-name/ one for
  * each of the plugin's devices, which a container is given leave for before the number is known. A

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "attachment.h"
 #include "bpf_words.h"
 
 struct line {
@@ -253,8 +254,12 @@ static bool tell_health(const struct bpf_event_health *e, struct told *t)
 	return true;
 }
 
+/* Not of what we make for a moment ourselves. A pod that calls its device so hides its own port's
+ * events. */
 static bool tell_port(const struct bpf_event_port *e, struct told *t)
 {
+	if (strncmp(e->device, SOFT_ROCE_PLACEHOLDER, strlen(SOFT_ROCE_PLACEHOLDER)) == 0)
+		return false;
 	t->reason = port_event_reason(e->event, &t->warning);
 	t->device = e->device;
 	return true;

@@ -21,7 +21,7 @@ static int make_device(struct placeholder *p, struct nlsock *s, const char *ifna
 
 	if (getrandom(random, sizeof(random), 0) != sizeof(random))
 		return err_set(e, -EAGAIN, "no random numbers");
-	snprintf(name, sizeof(name), "rxe_hold_%08x%08x", random[0], random[1]);
+	snprintf(name, sizeof(name), SOFT_ROCE_PLACEHOLDER "%08x%08x", random[0], random[1]);
 	r = rdma_make_rxe(s, name, ifname, e);
 	if (r == 0)
 		r = rdma_soft_on(s, p->ifindex, name, &dev, e);

@@ -87,6 +87,7 @@ check "the next pod's device has another number" "[[ '$(number_of "$d")' != '$nu
 check "which its container can open" "can_open d '$(number_of "$d")'"
 check "and the first one's cannot" "! can_open c '$(number_of "$d")'"
 check "what occupied the number is gone" "! rdma link show | grep -q rxe_hold && ! in_netns d ip link show | grep -q rl-hold"
+check "and is no event" "! rocectl events | grep -q rxe_hold"
 kill -KILL "$(pod_pid c)"
 check_within 120 "the first one's container does not start again" "pod_status c | grep -q 'delete the pod'"
 remove_pod c

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attachment.h"
 #include "bpf_event_check.h"
 #include "bpf_text.h"
 #include "bpf_words.h"
@@ -244,6 +245,19 @@ static void what_happens_all_the_time_is_not_told(void **state)
 	assert_false(bpf_event_tell(&qp.head, 5, &told));
 }
 
+static void what_occupies_a_number_for_a_moment_is_no_news(void **state)
+{
+	struct bpf_event_port port = {HEAD(port, BPF_EVENT_PORT),
+				      .device = SOFT_ROCE_PLACEHOLDER "00c0ffee00000001",
+				      .event = 10, .port = 1};
+	struct event told;
+	(void)state;
+
+	assert_false(bpf_event_tell(&port.head, 5, &told));
+	port.device[0] = 'R';
+	assert_true(bpf_event_tell(&port.head, 5, &told));
+}
+
 /* The kernel's numbers may be any; a line is cut, not overrun. */
 static void unknown_numbers_and_long_texts_are_survived(void **state)
 {
@@ -379,6 +393,7 @@ TEST_GROUP(bpf_events)
 		cmocka_unit_test(settings_of_a_nic_name_who_set_them),
 		cmocka_unit_test(what_is_told_has_a_reason_and_a_device),
 		cmocka_unit_test(what_happens_all_the_time_is_not_told),
+		cmocka_unit_test(what_occupies_a_number_for_a_moment_is_no_news),
 		cmocka_unit_test(unknown_numbers_and_long_texts_are_survived),
 		cmocka_unit_test(connections_are_counted_by_result_and_reason),
 		cmocka_unit_test(series_begin_at_0),
