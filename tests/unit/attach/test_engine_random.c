@@ -163,11 +163,12 @@ static void note_end(unsigned i)
 	world_note_start(h.w, i, false);
 }
 
-/* The runtime has told of it. */
+/* The runtime lists it, as ready. */
 static bool is_shown(uint64_t ns)
 {
 	for (size_t i = 0; i < h.w->shown.n; i++)
-		if (strtoul(h.w->shown.items[i].id + 1, NULL, 10) == ns)
+		if (h.w->shown.items[i].ready &&
+		    strtoul(h.w->shown.items[i].id + 1, NULL, 10) == ns)
 			return true;
 	return false;
 }
