@@ -111,24 +111,12 @@ static bool is_sure_to_be_listed(const struct sandbox_list *l, const struct pod_
 	return d->start_ms && l->asked_ms >= d->start_ms;
 }
 
-static bool has_ready(const struct sandbox *s, size_t n, const struct sandbox *pod)
-{
-	for (size_t i = 0; i < n; i++)
-		if (s[i].ready && same_pod(&s[i], pod))
-			return true;
-	return false;
-}
-
 static const struct sandbox *find_pod(const struct sandbox_list *l, const struct sandbox *s,
 				      size_t n, const struct pod_device *d)
 {
-	const bool sure = is_sure_to_be_listed(l, d);
 	const struct sandbox *pod = first_since(s, n, d);
 
-	/* The runtime lists what has ended, too: that is not where a container waits. */
-	if (pod && sure && !has_ready(s, n, pod))
-		pod = NULL;
-	if (!pod && ((!d->reserved_ms && !d->start_ms) || sure))
+	if (!pod && ((!d->reserved_ms && !d->start_ms) || is_sure_to_be_listed(l, d)))
 		pod = only_one(s, n, d);
 	return pod;
 }

@@ -437,6 +437,14 @@ static void check_offers(void)
 
 /* --- at rest ---------------------------------------------------------------------------------- */
 
+/* The kubelet removes ended sandboxes of pods that it has forgotten. */
+static void remove_ended(void)
+{
+	for (uint64_t ns = 1; ns <= h.w->n_namespaces; ns++)
+		if (!h.w->in_use[ns])
+			world_remove_sandbox(h.w, ns);
+}
+
 /* Everything works, and whoever was about to begin or end has. */
 static void calm(void)
 {
@@ -448,6 +456,7 @@ static void calm(void)
 	world_move(h.w, 0, false, false);
 	while (h.n_lingering)
 		end_lingering(0);
+	remove_ended();
 	for (unsigned i = 0; i < WORLD_VFS; i++) {
 		struct life *l = &h.lives[i];
 
