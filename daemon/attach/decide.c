@@ -102,16 +102,16 @@ static bool has_sandbox(const struct sandbox_list *l, const struct pod_device *h
 	for (size_t i = 0; i < l->n; i++) {
 		const struct sandbox *s = &l->items[i];
 
-		if (held->uid[0] ? strcmp(s->uid, held->uid) == 0
-				 : strcmp(s->pod, held->pod) == 0 &&
-					   strcmp(s->namespace, held->namespace) == 0)
+		if (s->ready && (held->uid[0] ? strcmp(s->uid, held->uid) == 0
+					      : strcmp(s->pod, held->pod) == 0 &&
+							strcmp(s->namespace, held->namespace) == 0))
 			return true;
 	}
 	return false;
 }
 
-/* The kubelet names a pod for it of which the runtime's list has no sandbox at all: it may be that
- * of the mark. */
+/* The kubelet names a pod for it of which the runtime's list has no sandbox that is ready: it may
+ * be that of the mark. */
 static bool may_be_held(const struct attach_snapshot *s, const char *function)
 {
 	for (size_t i = 0; i < s->held->n; i++) {

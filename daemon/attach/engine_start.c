@@ -253,14 +253,15 @@ static int open_journal(struct attach_engine *e, struct err *err)
 			  : e->ops->journal_open(&e->journal, e->state_dir, err);
 }
 
-/* What was never written down is not away: its namespace is identified before. */
+/* What an attach has not written down yet is not away: its namespace is identified before. */
 static int keep_records(struct journal_walk *w, const struct attach_engine *e)
 {
 	for (size_t i = 0; i < e->all.n && e->remake; i++) {
 		const struct attachment *a = e->all.items[i];
 		struct attach_record *kept;
 
-		if (a->lost || a->record.state == ATTACH_FREE || !a->record.owner.netns.ino)
+		if (a->lost || a->record.state == ATTACH_FREE ||
+		    (a->record.state == ATTACH_ATTACHING && !a->record.owner.netns.ino))
 			continue;
 		kept = array_push(w->kept, w->n_kept);
 		if (!kept)

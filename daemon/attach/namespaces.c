@@ -80,11 +80,36 @@ static bool is_same(const struct netns_id *a, const struct netns_id *b)
 	return a->ino == b->ino && a->dev == b->dev;
 }
 
+/* "/var/run/netns/a" and "/run/netns/a" are one. */
+static const char *name_of(const char *path)
+{
+	const char *at = strstr(path, "/netns/");
+
+	return at ? at : path;
+}
+
+/* The kernel gives an inode to the next namespace as soon as the one that had it is gone: what was
+ * found elsewhere is another pod's if the runtime calls it that. */
+static bool is_anothers(const struct attach_engine *e, const struct attachment *a,
+			const struct sought *s)
+{
+	const struct attach_owner *o = &a->record.owner;
+	const struct sandbox_list *l = engine_sandboxes(e);
+
+	if (s->life != NETNS_ALIVE || !o->sandbox[0] || strcmp(o->netns.path, s->id.path) == 0)
+		return false;
+	for (size_t i = 0; i < l->n; i++)
+		if (l->items[i].ready && strcmp(l->items[i].id, o->sandbox) != 0 &&
+		    strcmp(name_of(l->items[i].netns), name_of(s->id.path)) == 0)
+			return true;
+	return false;
+}
+
 static bool take_found(struct attachment *a, const struct sought *s)
 {
 	struct netns_id *id = &a->record.owner.netns;
 
-	if (s->life != NETNS_ALIVE || strcmp(id->path, s->id.path) == 0)
+	if (strcmp(id->path, s->id.path) == 0)
 		return false;
 	log_info("attach", 0, "%s: the namespace of its pod is not at %s any more, it is at %s",
 		 a->record.function, id->path, s->id.path);
@@ -92,7 +117,8 @@ static bool take_found(struct attachment *a, const struct sought *s)
 	return true;
 }
 
-static bool take_result(struct attachment *a, const struct sought *s, uint64_t now_ms)
+static bool take_result(const struct attach_engine *e, struct attachment *a, const struct sought *s,
+			uint64_t now_ms)
 {
 	uint64_t pause = s->life == NETNS_UNKNOWN ? UNKNOWN_MS : AGAIN_MS;
 
@@ -104,9 +130,9 @@ static bool take_result(struct attachment *a, const struct sought *s, uint64_t n
 			"%s: the namespace of its pod is not at %s any more, and it cannot be seen "
 			"whether it is elsewhere: it stays where it is",
 			a->record.function, s->path);
-	a->life = s->life;
+	a->life = is_anothers(e, a, s) ? NETNS_DEAD : s->life;
 	a->search_ms = now_ms + pause;
-	return take_found(a, s);
+	return a->life == NETNS_ALIVE && take_found(a, s);
 }
 
 /* began_ms: of the search. If the sandbox was listed since, it answers an earlier question. */
@@ -116,7 +142,7 @@ static void take_use(struct attachment *a, const struct sought *s, uint64_t bega
 	unsigned doublings = a->n_uses < 8 ? a->n_uses : 8;
 
 	if (!s->wants_use || !is_same(&a->record.owner.netns, &s->id) || !a->missed_ms ||
-	    a->missed_ms > began_ms)
+	    a->missed_ms > began_ms || a->life != NETNS_ALIVE)
 		return;
 	a->use = s->use;
 	a->user_pid = s->pid;
@@ -155,7 +181,8 @@ static void on_searched(void *arg)
 		if (s->items[i].wants_life)
 			count(&e->counters, s->items[i].life);
 		for (size_t k = 0; k < e->all.n; k++) {
-			e->all.changed |= take_result(e->all.items[k], &s->items[i], engine_now(e));
+			e->all.changed |= take_result(e, e->all.items[k], &s->items[i],
+						      engine_now(e));
 			take_use(e->all.items[k], &s->items[i], s->began_ms, engine_now(e));
 		}
 	}
@@ -182,8 +209,8 @@ static uint64_t life_due(const struct attachment *a)
 
 static uint64_t use_due(const struct attachment *a)
 {
-	return is_watched(a) && a->missed_ms && a->life != NETNS_DEAD && !a->why ? a->use_ms
-										 : NEVER;
+	return is_watched(a) && a->missed_ms && a->life == NETNS_ALIVE && !a->why ? a->use_ms
+										  : NEVER;
 }
 
 static struct sought *find_or_add(struct namespace_search *s, const struct netns_id *id)

@@ -208,7 +208,7 @@ static void begin_work(struct operation *op)
  * time. */
 static void pump(struct attach_engine *e)
 {
-	if (e->remake && e->journal) {
+	if (e->remake && e->journal && !e->closing) {
 		engine_soon(e);
 		return;
 	}

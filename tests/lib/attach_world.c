@@ -18,6 +18,7 @@
 #include "loop_helpers.h"
 #include "tmptree.h"
 #include "world_steps.h"
+#include "world_trouble.h"
 
 #define TEXT(dst, ...) snprintf((dst), sizeof(dst), __VA_ARGS__)
 
@@ -147,7 +148,7 @@ struct world *world_new(const char *network, bool dry_run)
 	struct err e = {0};
 	char text[2048];
 
-	log_init(LOG_LVL_ERROR, LOG_FORMAT_TEXT);
+	log_init(getenv("WLOG") ? LOG_LVL_INFO : LOG_LVL_ERROR, LOG_FORMAT_TEXT);
 	assert_non_null(w);
 	assert_int_equal(uv_loop_init(&w->loop), 0);
 	pthread_mutex_init(&w->lock, NULL);
@@ -183,6 +184,9 @@ void world_close(struct world *w)
 	world_holders_close();
 	uv_close((uv_handle_t *)&w->kubelet_timer, NULL);
 	uv_run(&w->loop, UV_RUN_DEFAULT);
+	for (unsigned i = 0; i < WORLD_VFS && w->journal_gone; i++)
+		world_lose_record(w, i);
+	w->journal_gone = false;
 	lock_release(&w->state_lock);
 }
 
@@ -223,6 +227,19 @@ int64_t world_clock_ns(const struct world *w)
 
 /* --- pods ------------------------------------------------------------------------------------- */
 
+static uint64_t free_inode(const struct world *w)
+{
+	bool taken[WORLD_NAMESPACES] = {true};
+	uint64_t ino = 0;
+
+	for (uint64_t ns = 1; ns < WORLD_NAMESPACES; ns++)
+		if (w->alive[ns])
+			taken[w->ino[ns]] = true;
+	while (taken[ino])
+		ino++;
+	return ino;
+}
+
 uint64_t world_add_sandbox(struct world *w, const char *pod, const char *networks)
 {
 	uint64_t ns = ++w->n_namespaces;
@@ -239,6 +256,7 @@ uint64_t world_add_sandbox(struct world *w, const char *pod, const char *network
 	s->networks = networks ? strdup(networks) : NULL;
 	sandbox_list_sort(&w->runtime);
 	pthread_mutex_lock(&w->lock);
+	w->ino[ns] = free_inode(w);
 	w->alive[ns] = w->in_use[ns] = true;
 	pthread_mutex_unlock(&w->lock);
 	return ns;

@@ -91,8 +91,9 @@ struct world {
 	struct lock state_lock; /* the daemon's */
 	bool hidden;		/* the host cannot be seen from where the engine runs */
 	uint64_t n_namespaces;
-	uint64_t first_ns;	 /* of this boot: in each, inodes begin anew */
-	char boot[BOOT_ID_SIZE]; /* which the node is in */
+	/* Inodes of the namespaces: the kernel gives a new one the lowest that is free. */
+	uint64_t ino[WORLD_NAMESPACES];
+	char boot[BOOT_ID_SIZE];				/* which the node is in */
 	int fail_in[N_ATTACH_STEPS], fail_back[N_RETURN_STEPS]; /* 0 = it works */
 	unsigned n_fail_back;	   /* times that steps back fail, then they work; 0 = always */
 	int fail_check;		   /* of every check */

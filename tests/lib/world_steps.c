@@ -49,7 +49,16 @@ static uint64_t ns_of(const struct netns_id *id)
 
 static uint64_t ino_of(uint64_t ns)
 {
-	return ns - world->first_ns;
+	return world->ino[ns];
+}
+
+/* The one that lives and has it; 0: none. */
+static uint64_t alive_with(uint64_t ino)
+{
+	for (uint64_t ns = 1; ns < WORLD_NAMESPACES; ns++)
+		if (world->alive[ns] && world->ino[ns] == ino)
+			return ns;
+	return 0;
 }
 
 static int gone(struct attach_job *job)
@@ -298,18 +307,17 @@ static bool fake_is_there(const struct hw *hw, const struct netns_id *id)
 	return there;
 }
 
-/* By its inode, which in another boot was another's. */
+/* By its inode, which may be another's by now. */
 static enum netns_life fake_search(const struct hw *hw, struct netns_id *id)
 {
-	uint64_t ns = id->ino + world->first_ns;
 	enum netns_life life;
+	uint64_t ns;
 
 	(void)hw;
 	pthread_mutex_lock(&world->lock);
 	world->n_searches++;
-	life = world->blind				   ? NETNS_UNKNOWN
-	       : ns < WORLD_NAMESPACES && world->alive[ns] ? NETNS_ALIVE
-							   : NETNS_DEAD;
+	ns = alive_with(id->ino);
+	life = world->blind ? NETNS_UNKNOWN : ns ? NETNS_ALIVE : NETNS_DEAD;
 	if (life == NETNS_ALIVE)
 		snprintf(id->path, sizeof(id->path), world->moved[ns] ? "/moved/%u" : "/ns/%u",
 			 (unsigned)ns);
@@ -323,8 +331,7 @@ static void fake_users(const struct hw *hw, const struct netns_id *ids, size_t n
 	(void)hw;
 	pthread_mutex_lock(&world->lock);
 	for (size_t i = 0; i < n; i++) {
-		uint64_t ns = ids[i].ino + world->first_ns;
-		bool in_use = ns < WORLD_NAMESPACES && world->in_use[ns];
+		bool in_use = world->in_use[alive_with(ids[i].ino)];
 
 		ret_use[i] = in_use ? NETNS_IN_USE : world->blind ? NETNS_USE_UNKNOWN : NETNS_EMPTY;
 		ret_pid[i] = in_use ? 42 : 0;
@@ -366,7 +373,11 @@ static int fake_journal_open(struct journal **ret, const char *state_dir, struct
 	world->n_journal_opened++;
 	if (world->fail_journal)
 		return err_set(e, world->fail_journal, "journal: somebody said so");
+	pthread_mutex_lock(&world->lock);
+	for (size_t i = 0; i < WORLD_VFS && world->journal_gone; i++)
+		memset(&world->devices[i].record, 0, sizeof(world->devices[i].record));
 	world->journal_gone = false;
+	pthread_mutex_unlock(&world->lock);
 	*ret = &journal;
 	return 0;
 }

@@ -26,13 +26,41 @@ void world_lose_record(struct world *w, unsigned i)
 	d->lease.held = false; /* as in the journal, nobody knows of it */
 }
 
-void world_remove_journal(struct world *w)
+bool world_remove_journal(struct world *w)
 {
+	bool marked = true;
+
 	pthread_mutex_lock(&w->lock);
-	w->journal_gone = true;
 	for (unsigned i = 0; i < WORLD_VFS; i++)
-		memset(&w->devices[i].record, 0, sizeof(w->devices[i].record));
+		marked = marked && (!w->devices[i].ns || w->devices[i].marked);
+	w->journal_gone = w->journal_gone || marked;
 	pthread_mutex_unlock(&w->lock);
+	return marked;
+}
+
+bool world_is_on_record(struct world *w)
+{
+	bool all = !w->journal_gone;
+
+	pthread_mutex_lock(&w->lock);
+	for (unsigned i = 0; i < WORLD_VFS; i++)
+		all = all && (!w->devices[i].ns || w->devices[i].record.state != ATTACH_FREE);
+	pthread_mutex_unlock(&w->lock);
+	return all;
+}
+
+bool world_unmark(struct world *w, unsigned i)
+{
+	struct world_device *d = &w->devices[i];
+	bool can;
+
+	pthread_mutex_lock(&w->lock);
+	can = d->ns && w->alive[d->ns] && d->marked && d->settled && !d->busy &&
+	      d->record.state == ATTACH_IN_POD && !w->journal_gone;
+	if (can)
+		d->marked = false;
+	pthread_mutex_unlock(&w->lock);
+	return can;
 }
 
 /* Whose folder it is, as the file there says. */
@@ -91,7 +119,6 @@ void world_reboot(struct world *w, uint16_t vlan)
 	}
 	for (unsigned i = 0; i < WORLD_VFS; i++)
 		start_device(&w->devices[i], vlan);
-	w->first_ns = w->n_namespaces;
 	world_restart(w);
 }
 

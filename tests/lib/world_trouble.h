@@ -9,8 +9,14 @@
 /* While no daemon runs: a VF that is away has no record any more. What its administrator had set
  * nobody knows then; it is to come back with a driver's defaults. */
 void world_lose_record(struct world *, unsigned i);
-/* While a daemon runs: the journal's folder is removed, with all records. */
-void world_remove_journal(struct world *);
+/* While a daemon runs: the journal's folder is removed, with all records; false: a pod has taken
+ * the mark of its device away, and nothing would tell of that any more if the daemon died now. */
+bool world_remove_journal(struct world *);
+/* All that is away. */
+bool world_is_on_record(struct world *);
+/* The pod that has it takes our mark away; false: there is none, or nothing but that tells of it.
+ */
+bool world_unmark(struct world *, unsigned i);
 /* The node is started anew, and a daemon on it: pods have no sandbox any more, devices are as
  * drivers start them, and as the administrator has set them up by now. */
 void world_reboot(struct world *, uint16_t vlan);

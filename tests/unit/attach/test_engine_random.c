@@ -1,6 +1,8 @@
 /* The attach engine in random histories: pods come and go, and others of their names before they
- * have ended; they leave things behind; hints are lost, steps and IPAM fail or hang, the clock is
- * set, the engine is restarted, and another one is started beside it. Never has a device two
+ * have ended, in namespaces with the inodes of those that ended; they leave things behind, and take
+ * our marks away; the runtime's list is another's, or cut short; hints are lost, steps and IPAM
+ * fail or hang, the clock is set, the state folder is removed, the engine is restarted, and another
+ * one is started beside it. Never has a device two
  * owners, never is one given on dirty, no address is forgotten, and no record of another boot
  * touches a device (the steps see to all that). Every question is answered once and truly; when
  * nothing is in the way any more every pod has what it was given, and at the end everything is free
@@ -56,7 +58,8 @@ static struct history h;
 
 /* Each kind of end is to be among them. */
 static struct {
-	uint64_t attached, failed, returned, stuck, opened, refused, left, renewed, started;
+	uint64_t attached, failed, returned, stuck, opened, refused, left, renewed, started, lied,
+		removed, unmarked;
 } sum;
 
 static unsigned pick(unsigned n)
@@ -160,11 +163,12 @@ static void note_end(unsigned i)
 	world_note_start(h.w, i, false);
 }
 
-/* The runtime has told of it. */
+/* The runtime lists it, as ready. */
 static bool is_shown(uint64_t ns)
 {
 	for (size_t i = 0; i < h.w->shown.n; i++)
-		if (strtoul(h.w->shown.items[i].id + 1, NULL, 10) == ns)
+		if (h.w->shown.items[i].ready &&
+		    strtoul(h.w->shown.items[i].id + 1, NULL, 10) == ns)
 			return true;
 	return false;
 }
@@ -277,10 +281,15 @@ static void order(unsigned i)
 	attach_engine_detach(h.w->engine, world_vf(i), pick(2), on_order, &told, &e);
 }
 
+static bool lies(void)
+{
+	return h.w->runtime_lies || h.w->runtime_halves;
+}
+
 /* Its first look may come at once. Of the journal one record may be lost, or all. */
 static void restart(void)
 {
-	unsigned lost = pick(6);
+	unsigned lost = lies() ? 2 : pick(6);
 
 	world_close(h.w);
 	for (unsigned i = 0; i < WORLD_VFS; i++)
@@ -308,6 +317,27 @@ static void set_clock(void)
 	int64_t by = (int64_t)pick(7) - 3;
 
 	h.w->clock_set_ns += by * (pick(2) ? HOUR_NS : 20000000);
+}
+
+/* What a device is known by is changed by others. The runtime lies of what is on record: of what is
+ * not, nothing but its list tells. */
+static void confuse(unsigned i)
+{
+	switch (pick(4)) {
+	case 0:
+		h.w->runtime_lies = pick(4) == 0 && world_is_on_record(h.w);
+		sum.lied += h.w->runtime_lies;
+		break;
+	case 1:
+		h.w->runtime_halves = pick(4) == 0 && world_is_on_record(h.w);
+		sum.lied += h.w->runtime_halves;
+		break;
+	case 2:
+		sum.removed += !lies() && world_remove_journal(h.w);
+		break;
+	default:
+		sum.unmarked += world_unmark(h.w, i);
+	}
 }
 
 /* What befalls the node. */
@@ -347,7 +377,7 @@ static void turn(void)
 {
 	unsigned i = pick(WORLD_VFS);
 
-	switch (pick(33)) {
+	switch (pick(35)) {
 	case 0 ... 4:
 		begin(i, &h.lives[i]);
 		break;
@@ -389,6 +419,9 @@ static void turn(void)
 	case 31:
 		world_show_sandboxes(h.w);
 		break;
+	case 32 ... 33:
+		confuse(i);
+		break;
 	default:
 		world_show_devices(h.w);
 	}
@@ -404,16 +437,26 @@ static void check_offers(void)
 
 /* --- at rest ---------------------------------------------------------------------------------- */
 
+/* The kubelet removes ended sandboxes of pods that it has forgotten. */
+static void remove_ended(void)
+{
+	for (uint64_t ns = 1; ns <= h.w->n_namespaces; ns++)
+		if (!h.w->in_use[ns])
+			world_remove_sandbox(h.w, ns);
+}
+
 /* Everything works, and whoever was about to begin or end has. */
 static void calm(void)
 {
 	heal();
 	h.w->kubelet_dead = h.w->runtime_dead = false;
+	h.w->runtime_lies = h.w->runtime_halves = false;
 	h.w->config.pools[0].network->timeout_ms = GATE_MS;
 	memset(h.w->moved, 0, sizeof(h.w->moved));
 	world_move(h.w, 0, false, false);
 	while (h.n_lingering)
 		end_lingering(0);
+	remove_ended();
 	for (unsigned i = 0; i < WORLD_VFS; i++) {
 		struct life *l = &h.lives[i];
 
@@ -577,14 +620,17 @@ static void test_histories(void **state)
 		print_message("SEED=%lu\n", first + i);
 		live(first + i);
 	}
-	print_message("%u attached, %u failed, %u returned, %u stuck, %u gates opened, %u refused, "
-		      "%u left dirty, %u renewed, %u started at the end\n",
-		      (unsigned)sum.attached, (unsigned)sum.failed, (unsigned)sum.returned,
-		      (unsigned)sum.stuck, (unsigned)sum.opened, (unsigned)sum.refused,
-		      (unsigned)sum.left, (unsigned)sum.renewed, (unsigned)sum.started);
-	assert_true(n < ENOUGH ||
-		    (sum.attached && sum.failed && sum.returned && sum.stuck && sum.opened &&
-		     sum.refused && sum.left && sum.renewed && sum.started));
+	print_message(
+		"%u attached, %u failed, %u returned, %u stuck, %u gates opened, %u refused, "
+		"%u left dirty, %u renewed, %u started at the end; %u lies, %u folders removed, "
+		"%u marks taken away\n",
+		(unsigned)sum.attached, (unsigned)sum.failed, (unsigned)sum.returned,
+		(unsigned)sum.stuck, (unsigned)sum.opened, (unsigned)sum.refused,
+		(unsigned)sum.left, (unsigned)sum.renewed, (unsigned)sum.started,
+		(unsigned)sum.lied, (unsigned)sum.removed, (unsigned)sum.unmarked);
+	assert_true(n < ENOUGH || (sum.attached && sum.failed && sum.returned && sum.stuck &&
+				   sum.opened && sum.refused && sum.left && sum.renewed &&
+				   sum.started && sum.lied && sum.removed && sum.unmarked));
 }
 
 TEST_GROUP(engine_random)

@@ -102,6 +102,28 @@ static void test_a_list_that_lacks_what_runs(void **state)
 	world_end(w);
 }
 
+/* The next pod's namespace has the inode of one that is gone, and its processes are not the old
+ * pod's. Nobody looks at the devices meanwhile. */
+static void test_an_inode_that_is_anothers_by_now(void **state)
+{
+	struct world *w = world_start(WORLD_PLAIN);
+	uint64_t ns = world_run_pod(w, 0, "a"), next;
+
+	(void)state;
+	world_remove_sandbox(w, ns);
+	world_end_namespace(w, ns);
+	world_unhold(w, 0);
+	next = world_add_sandbox(w, "b", NULL);
+	assert_int_equal(w->ino[next], w->ino[ns]);
+	world_show_pods(w);
+	world_show_sandboxes(w);
+	world_until_state(w, 0, ATTACH_FREE);
+	assert_non_null(strstr(world_message(w, "Returned"), "its namespace is gone"));
+	world_end_sandbox(w, next);
+	world_end_namespace(w, next);
+	world_end(w);
+}
+
 /* A proxy that says of all that they have ended. */
 static void test_a_list_that_says_all_have_ended(void **state)
 {
@@ -499,6 +521,7 @@ TEST_GROUP(engine_return)
 		cmocka_unit_test(test_each_hint_alone),
 		cmocka_unit_test(test_a_list_that_lacks_what_runs),
 		cmocka_unit_test(test_a_list_that_says_all_have_ended),
+		cmocka_unit_test(test_an_inode_that_is_anothers_by_now),
 		cmocka_unit_test(test_a_container_that_ends_slowly_keeps_its_device),
 		cmocka_unit_test(test_turns_back),
 		cmocka_unit_test(test_what_is_on_its_way_back_at_the_end_comes_back),

@@ -358,7 +358,7 @@ static void test_the_journals_folder_is_removed(void **state)
 	uint64_t first = world_run_pod(w, 0, "a"), second;
 
 	(void)state;
-	world_remove_journal(w);
+	assert_true(world_remove_journal(w));
 	second = world_run_pod(w, 1, "b");
 	world_until_events(w, "JournalBad", 1);
 	assert_non_null(
@@ -385,7 +385,7 @@ static void test_a_removed_folder_that_cannot_be_made_again(void **state)
 	struct attach_counters c;
 
 	(void)state;
-	world_remove_journal(w);
+	assert_true(world_remove_journal(w));
 	w->fail_journal = -ENOENT;
 	world_show_all(w);
 	world_until_events(w, "JournalBad", 1);
