@@ -26,7 +26,7 @@ roce_packets 10 bpf(2)
 engine_failures 2 clone3(2), which makes the cage of IPAM plugins
 engine_orders 1 clone3(2)
 engine_return 1 clone3(2)
-ipam 16 clone3(2)
+ipam 17 clone3(2)
 main 3 starting arm64's programs
 output 2 starting arm64's programs
 netns_ops 16 ioctl(2) of namespaces

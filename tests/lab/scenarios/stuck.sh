@@ -57,9 +57,9 @@ check_within 60 "an attach is stuck" "(( \$(grep -c 'at step record, has been ru
 kill -TERM "$ROCELET_PID"
 check_within 60 "the daemon ends without it, and says so" "logged 'at step record, has been running for [0-9]+ s: ending without it'"
 fsfreeze -u $FROZEN # the kernel does not kill who waits for a disk
-status=0
-wait "$ROCELET_PID" || status=$?
-check "its status says that something was left" "((status == 1))"
+ended=0
+wait "$ROCELET_PID" || ended=$?
+check "its status says that something was left" "((ended == 1))"
 ROCELET_PID=
 
 say "the next one repairs"

@@ -3,12 +3,14 @@
 
 #include <arpa/inet.h>
 #include <linux/capability.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -674,6 +676,45 @@ static void test_it_sees_nothing_of_what_is_hidden(void **state)
 	services_teardown(&s);
 }
 
+/* As systemd-resolved has it: a link into /run. 0: who has the host's network can read it, and
+ * nobody else. In mounts of its own. */
+static int resolver_is_seen(void)
+{
+	struct bench b;
+	bool with, without;
+
+	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+	    mount("tmpfs", "/etc", "tmpfs", 0, NULL) < 0 ||
+	    mount("tmpfs", "/run", "tmpfs", 0, NULL) < 0 || mkdir("/run/resolve", 0755) < 0 ||
+	    symlink("../run/resolve/stub.conf", "/etc/resolv.conf") < 0)
+		return 2;
+	tmptree_write("/run/resolve", "stub.conf", "nameserver 192.0.2.1");
+	tmptree_write("/run/resolve", "key", "secret");
+	setup(&b, "cat /etc/resolv.conf; cat /run/resolve/key; echo done");
+	b.ipam = "{\"type\":\"plugin\",\"needs\":{\"network\":\"host\"}}";
+	with = start(&b, IPAM_ADD, LIMIT_MS) == 0 && loop_until(&b.loop, is_told, &b, LIMIT_MS) &&
+	       strcmp(b.text, "nameserver 192.0.2.1done\n") == 0;
+	b.ipam = NULL;
+	b.told = 0;
+	without = start(&b, IPAM_ADD, LIMIT_MS) == 0 &&
+		  loop_until(&b.loop, is_told, &b, LIMIT_MS) && strcmp(b.text, "done\n") == 0;
+	teardown(&b);
+	return with && without ? 0 : 1;
+}
+
+static void test_it_sees_the_resolver_of_its_network(void **state)
+{
+	pid_t pid = fork();
+	int status;
+
+	(void)state;
+	assert_true(pid >= 0);
+	if (pid == 0)
+		_exit(resolver_is_seen());
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
 static void test_not_there(void **state)
 {
 	struct bench b;
@@ -770,6 +811,7 @@ TEST_GROUP(ipam)
 		cmocka_unit_test(test_it_reaches_no_service),
 		cmocka_unit_test(test_it_reaches_services_of_its_folders),
 		cmocka_unit_test(test_it_sees_nothing_of_what_is_hidden),
+		cmocka_unit_test(test_it_sees_the_resolver_of_its_network),
 		cmocka_unit_test(test_not_there),
 		cmocka_unit_test(test_cancel),
 		cmocka_unit_test(test_our_death),
