@@ -334,6 +334,25 @@ static void what_a_pod_has_by_claims(void **state)
 	pod_list_done(&l);
 }
 
+/* As another implementation writes them. */
+static void claims_of_the_kubelet(void **state)
+{
+	struct pod_list l;
+	size_t len, out;
+	uint8_t *bytes = fixture_read("pod_resources/claims", &len);
+
+	(void)state;
+	assert_int_equal(decode(&l, &out, bytes, len), 0);
+	free(bytes);
+	assert_int_equal(out, 0);
+	assert_int_equal(l.n, 4);
+	has(&l.devices[0], "ml", "train-8", "main", "dra.net", "0000:18:00.1");
+	has(&l.devices[1], "ml", "train-8", "main", "dra.net", "0000:18:00.2");
+	has(&l.devices[2], "ml", "train-8", "main", "dra.net", "eth1");
+	has(&l.devices[3], "ml", "train-8", "main", "rocelet.dev/roce", "0000:03:00.4");
+	pod_list_done(&l);
+}
+
 /* Claims are of anything; they must not cost the devices that are ours. */
 static void too_many_claims_are_left_out(void **state)
 {
@@ -545,6 +564,7 @@ TEST_GROUP(pod_list)
 		cmocka_unit_test(pieces_make_the_same_list),
 		cmocka_unit_test(names_may_follow),
 		cmocka_unit_test(what_a_pod_has_by_claims),
+		cmocka_unit_test(claims_of_the_kubelet),
 		cmocka_unit_test(too_many_claims_are_left_out),
 		cmocka_unit_test(names_of_claims_devices),
 		cmocka_unit_test(what_is_no_such_message_is_refused),
