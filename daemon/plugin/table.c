@@ -147,6 +147,45 @@ static bool same(const struct resource_table *a, const struct resource_table *b)
 	       pod_list_equal(&a->held, &b->held) && strcmp(a->held_error, b->held_error) == 0;
 }
 
+/* --- claims ----------------------------------------------------------------------------------- */
+
+/* By the name of its netdev, if there is one of that name only, in whatever namespace. */
+static const char *function_of_netdev(const struct host *h, const char *name)
+{
+	const char *function = NULL;
+
+	for (size_t i = 0; i < h->n_netdevs; i++) {
+		const struct netdev *nd = &h->netdevs[i];
+
+		if (nd->function[0] == '\0' || strcmp(nd->name, name) != 0)
+			continue;
+		if (function)
+			return NULL;
+		function = nd->function;
+	}
+	return function;
+}
+
+/* A DRA driver may name a device after its netdev. */
+static int match_claims(struct pod_list *held, const struct host *h)
+{
+	for (size_t i = 0; i < held->n; i++) {
+		struct pod_device *d = &held->devices[i];
+		const char *function;
+
+		if (strchr(d->resource, '/') || host_function(h, d->id))
+			continue;
+		function = function_of_netdev(h, d->id);
+		if (!function)
+			continue;
+		d->id = pod_list_text(held, function);
+		if (!d->id)
+			return -ENOMEM;
+	}
+	pod_list_sort(held);
+	return 0;
+}
+
 int resources_make_table(struct resources *r)
 {
 	struct resource_table t = {0};
@@ -154,6 +193,8 @@ int resources_make_table(struct resources *r)
 
 	if (error == 0)
 		error = pod_list_copy(&t.held, holders_held(r->holders));
+	if (error == 0)
+		error = match_claims(&t.held, &r->inventory->host);
 	if (error == 0) {
 		for (size_t i = 0; i < r->pools.n_views; i++)
 			add_resource(r->items[i], &t, &r->pools.views[i]);

@@ -53,6 +53,12 @@ static bool is_id(const char *id, const char *name)
 	return *name != '\0' && strcmp(id, name) == 0;
 }
 
+static bool is_same_pod(const struct pod_device *a, const struct pod_device *b)
+{
+	return strcmp(a->pod, b->pod) == 0 && strcmp(a->namespace, b->namespace) == 0 &&
+	       strcmp(a->uid, b->uid) == 0;
+}
+
 const struct pod_device *resource_table_holder(const struct resource_table *t, const char *function,
 					       const char *rdma)
 {
@@ -63,9 +69,9 @@ const struct pod_device *resource_table_holder(const struct resource_table *t, c
 
 		if (!is_id(d->id, function) && !is_id(d->id, rdma))
 			continue;
-		if (found || !(d->pod[0] || d->uid[0]))
+		if (!(d->pod[0] || d->uid[0]) || (found && !is_same_pod(found, d)))
 			return NULL;
-		found = d;
+		found = found ? found : d;
 	}
 	return found;
 }

@@ -59,7 +59,8 @@ void resource_table_done(struct resource_table *);
 /* Deep copy into an empty table; -ENOMEM leaves it empty. */
 int resource_table_copy(struct resource_table *dst, const struct resource_table *src);
 
-/* The one container that has a device to itself, or NULL: free, shared, or not known yet. Found by
+/* The one container that has a device to itself (of several of one pod, as of a claim's device, the
+ * first), or NULL: free, shared, or not known yet. Found by
  * what device plugins, ours or others, use as an ID: the function's bus name or the RDMA device's
  * name ("" = none). Borrowed. */
 const struct pod_device *resource_table_holder(const struct resource_table *, const char *function,

@@ -121,7 +121,8 @@ static void tell_source(struct pod_resources *p, enum pod_source source, size_t 
 	p->told_trouble = p->told_none = false;
 	if (left_out > 0 && left_out != p->told_left_out)
 		log_warn("kubelet", 0,
-			 "%zu devices of pods have names that are too long, going on without them",
+			 "%zu devices of pods have names that are too long, or are of too many "
+			 "claims, going on without them",
 			 left_out);
 	p->told_left_out = left_out;
 }

@@ -9,16 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "claim_device.h"
 #include "pod_entries.h"
 
 /* One more than the longest name, so that a longer one is seen to be too long. */
-#define TEXT_SIZE (POD_NAME_SIZE + 1)
-/* The response, a pod, a container, its devices. */
-#define DEPTH	  4
+#define TEXT_SIZE  (POD_NAME_SIZE + 1)
+/* The response, a pod, a container, its claim, a device of it. */
+#define DEPTH	   5
+/* Claims may be of anything; of more entries than these they are left out. */
+#define CLAIMS_MAX (POD_LIST_MAX / 2)
 
 enum wire { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_LEN = 2, WIRE_32 = 5 };
 
-enum message { RESPONSE, POD, CONTAINER, DEVICES };
+enum message { RESPONSE, POD, CONTAINER, DEVICES, CLAIM, CLAIM_DEVICE };
 
 /* The names that an entry is made of. */
 enum name { NAME_POD, NAME_NAMESPACE, NAME_CONTAINER, NAME_RESOURCE, NAME_ID, N_NAMES };
@@ -30,10 +33,18 @@ static const struct field {
 	enum message message; /* RESPONSE: it is a name */
 	enum name name;
 } fields[] = {
-	{RESPONSE, 1, .message = POD},		{POD, 1, .name = NAME_POD},
-	{POD, 2, .name = NAME_NAMESPACE},	{POD, 3, .message = CONTAINER},
-	{CONTAINER, 1, .name = NAME_CONTAINER}, {CONTAINER, 2, .message = DEVICES},
-	{DEVICES, 1, .name = NAME_RESOURCE},	{DEVICES, 2, .name = NAME_ID},
+	{RESPONSE, 1, .message = POD},
+	{POD, 1, .name = NAME_POD},
+	{POD, 2, .name = NAME_NAMESPACE},
+	{POD, 3, .message = CONTAINER},
+	{CONTAINER, 1, .name = NAME_CONTAINER},
+	{CONTAINER, 2, .message = DEVICES},
+	{DEVICES, 1, .name = NAME_RESOURCE},
+	{DEVICES, 2, .name = NAME_ID},
+	{CONTAINER, 5, .message = CLAIM},
+	{CLAIM, 4, .message = CLAIM_DEVICE},
+	{CLAIM_DEVICE, 2, .name = NAME_RESOURCE}, /* the driver */
+	{CLAIM_DEVICE, 4, .name = NAME_ID},
 };
 
 #define N_FIELDS (sizeof(fields) / sizeof(*fields))
@@ -101,6 +112,13 @@ static int add_id(struct pod_stream *s)
 {
 	const struct pod_device d = {.id = s->names[NAME_ID]};
 
+	if (s->field->in == CLAIM_DEVICE) {
+		if (s->list.n + s->pod.n >= CLAIMS_MAX) {
+			s->left_out++;
+			return 0;
+		}
+		claim_device_address(s->names[NAME_ID]);
+	}
 	if (s->list.n + s->pod.n >= POD_LIST_MAX)
 		return -EMSGSIZE;
 	return pod_list_push(&s->pod, &d);

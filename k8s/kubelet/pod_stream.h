@@ -2,7 +2,12 @@
  *
  * A list may have tens of megabytes, nearly all of them claims' CDI names: fields that are not read
  * are skipped as they arrive, so memory follows the devices that are listed, not the bytes. Field
- * numbers: k8s.io/kubelet/pkg/apis/podresources/v1/api.proto. Fields may come in any order. */
+ * numbers: k8s.io/kubelet/pkg/apis/podresources/v1/api.proto. Fields may come in any order.
+ *
+ * What a pod has by a claim (dynamic_resources) is an entry too: its resource is the name of the
+ * DRA driver, which has no '/', its id the PCI address (claim_device.h) or the name that the driver
+ * gave. An extended resource that a DRA driver serves is listed as a claim only. Of the claim the
+ * device_name counts: with two devices the CDI names of the second are also the first's. */
 #pragma once
 
 #include "pod_devices.h"

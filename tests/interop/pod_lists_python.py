@@ -160,6 +160,34 @@ def a_socket_that_is_gone():
                       lists.folder + "/away", lists.folder + "/kubelet.sock"))))
 
 
+# --- claims -----------------------------------------------------------------------------------
+
+
+@check
+def devices_of_another_driver():
+    """dranet names a VF by its address or by its netdev; two containers share a claim; an extended resource is a claim, too."""
+    with Daemon() as daemon:
+        eventually("devices", lambda: daemon.get("/api/v1/devices"))
+        netdev = daemon.device(VFS[1])["netdevs"][0]["name"]
+        one = claim("nic", ("dra.net", "node", "pci-" + VFS[0].replace(":", "-").replace(".", "-"), 2000))
+        other = claim("job-4-extended-resources-x7k2p", ("dra.net", "node", netdev, 0), ("gpu.example.com", "node", "gpu-0", 2000))
+        both = field(3, field(1, "side") + one)
+        lists = Lists(daemon.dir, field(1, field(1, "job-3") + field(2, "train") + field(3, field(1, "main") + one) + both) + pod("job-4", other))
+        kubelet = registered(daemon)
+        daemons.checkpoint(daemon)
+        eventually("job-3's", lambda: labelled(daemon, "job-3"))
+        eventually("job-4's", lambda: labelled(daemon, "job-4"))
+        equal({id: name for id, name in pods_of(daemon).items() if ":" in id}, {VFS[0]: "job-3", VFS[1]: "job-4"})
+        # What another driver has given away is not offered.
+        eventually("not offered", lambda: daemon.device(VFS[0])["resources"] == [])
+        lists.say(b"")
+        daemons.checkpoint(daemon)
+        eventually("no label", lambda: not labelled(daemon, "job-3") and not labelled(daemon, "job-4"))
+        eventually("offered again", lambda: daemon.offer(VFS[0])["state"] == "free")
+        kubelet.stop()
+        lists.stop()
+
+
 # --- large lists ------------------------------------------------------------------------------
 
 

@@ -55,7 +55,7 @@ const char metrics_doc_packets[] =
 	"\n"
 	"* **Where nothing is seen, there is no series.** A NIC's own RDMA traffic does not pass the kernel. `rocelet_bpf_visible` is measured: 0 where the NIC counts packets and the program sees\n"
 	"  none of them for 10 s (30 s where it had seen some), 1 where it sees them. BPF's series of a netdev are there while that is 1, so they begin with the first packet.\n"
-	"* **Labels.** `netdev` always; `device` and `port` where an RDMA device is on it; `netns` where it is in another network namespace than ours; `namespace`, `pod` and `container` of who holds the device.\n"
+	"* **Labels.** `netdev` always; `device` and `port` where an RDMA device is on it; `netns` where it is in another network namespace than ours; `namespace`, `pod` and `container` of who holds the device, by whichever device plugin or DRA driver (of a claim that several containers of a pod share, the first one).\n"
 	"* **Mirrors** get other nodes' traffic: all of it is `direction=\"received\"`, and it is this node's only in name. Leave them out of sums by their `netdev`.\n"
 	"* **Seen at least once**: combinations of `ecn` and `dscp`, and of `transport` and `op`, appear with their first packet; the others are there from the start.\n"
 	"\n";

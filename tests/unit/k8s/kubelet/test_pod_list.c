@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "claim_device.h"
 #include "cleanup.h"
 #include "faults.h"
 #include "fixture.h"
@@ -277,6 +278,127 @@ static void names_may_follow(void **state)
 	pod_list_done(&l);
 }
 
+/* --- claims ----------------------------------------------------------------------------------- */
+
+/* ClaimResource: CDI names, driver, pool, device, share. */
+static void put_claim_device(struct buffer *claim, const char *driver, const char *device)
+{
+	struct buffer d = {.len = 0}, cdi = {.len = 0};
+
+	put_text(&cdi, 1, "example.com/nic=all");
+	put_inner(&d, 1, &cdi);
+	put_inner(&d, 1, &cdi);
+	put_text(&d, 2, driver);
+	put_text(&d, 3, "node-1");
+	put_text(&d, 4, device);
+	put_text(&d, 5, "share");
+	put_inner(claim, 4, &d);
+}
+
+/* DynamicResource, and the pod around it. */
+static struct buffer pod_of_claim(const struct buffer *devices)
+{
+	struct buffer claim = {.len = 0}, container = {.len = 0}, p = {.len = 0}, b = {.len = 0};
+
+	put_text(&claim, 1, "a tombstone's");
+	put_text(&claim, 2, "t-extended-resources-x7k2p");
+	put_text(&claim, 3, "ns");
+	memcpy(claim.bytes + claim.len, devices->bytes, devices->len);
+	claim.len += devices->len;
+	put_text(&container, 1, "main");
+	put_inner(&container, 5, &claim);
+	put_text(&p, 1, "t");
+	put_text(&p, 2, "ns");
+	put_inner(&p, 3, &container);
+	put_inner(&b, 1, &p);
+	return b;
+}
+
+static void what_a_pod_has_by_claims(void **state)
+{
+	struct buffer devices = {.len = 0}, b;
+	struct pod_list l;
+	size_t out;
+
+	(void)state;
+	put_claim_device(&devices, "dra.net", "pci-0000-18-00-1");
+	put_claim_device(&devices, "dra.net", "eth1");
+	put_claim_device(&devices, "gpu.example.com", "gpu-0");
+	b = pod_of_claim(&devices);
+	assert_int_equal(decode(&l, &out, b.bytes, b.len), 0);
+	assert_int_equal(l.n, 3);
+	has(&l.devices[0], "ns", "t", "main", "dra.net", "0000:18:00.1");
+	has(&l.devices[1], "ns", "t", "main", "dra.net", "eth1");
+	has(&l.devices[2], "ns", "t", "main", "gpu.example.com", "gpu-0");
+	assert_int_equal(out, 0);
+	pod_list_done(&l);
+}
+
+/* As another implementation writes them. */
+static void claims_of_the_kubelet(void **state)
+{
+	struct pod_list l;
+	size_t len, out;
+	uint8_t *bytes = fixture_read("pod_resources/claims", &len);
+
+	(void)state;
+	assert_int_equal(decode(&l, &out, bytes, len), 0);
+	free(bytes);
+	assert_int_equal(out, 0);
+	assert_int_equal(l.n, 4);
+	has(&l.devices[0], "ml", "train-8", "main", "dra.net", "0000:18:00.1");
+	has(&l.devices[1], "ml", "train-8", "main", "dra.net", "0000:18:00.2");
+	has(&l.devices[2], "ml", "train-8", "main", "dra.net", "eth1");
+	has(&l.devices[3], "ml", "train-8", "main", "rocelet.dev/roce", "0000:03:00.4");
+	pod_list_done(&l);
+}
+
+/* Claims are of anything; they must not cost the devices that are ours. */
+static void too_many_claims_are_left_out(void **state)
+{
+	struct buffer device = one_pod("p", "r/x", "a", "b"), claims = {.len = 0}, b;
+	struct pod_stream *s = pod_stream_new();
+	struct pod_list l;
+	size_t out;
+
+	(void)state;
+	put_claim_device(&claims, "gpu.example.com", "gpu-0");
+	b = pod_of_claim(&claims);
+	for (unsigned i = 0; i < 9000; i++)
+		assert_int_equal(pod_stream_feed(s, b.bytes, b.len), 0);
+	assert_int_equal(pod_stream_feed(s, device.bytes, device.len), 0);
+	assert_int_equal(pod_stream_end(s, &l, &out), 0);
+	assert_int_equal(out, 9000 - 8192);
+	assert_non_null(pod_list_find(&l, "r/x", "a", NULL));
+	pod_list_done(&l);
+	pod_stream_free(s);
+}
+
+static void names_of_claims_devices(void **state)
+{
+	static const char *const names[][2] = {
+		{"0000-18-00-1", "0000:18:00.1"},
+		{"pci-0000-18-00-1", "0000:18:00.1"},
+		{"vf-10000-e1-00-7", "10000:e1:00.7"},
+		{"pci-18-00-1", "pci-18-00-1"},
+		{"0000-18-00-10", "0000-18-00-10"},
+		{"rack0000-18-00-1", "rack0000-18-00-1"},
+		{"0000-18-00", "0000-18-00"},
+		{"net-eth1", "net-eth1"},
+		{"-1", "-1"},
+		{"1", "1"},
+		{"", ""},
+	};
+	char name[32];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		snprintf(name, sizeof(name), "%s", names[i][0]);
+		claim_device_address(name);
+		assert_string_equal(name, names[i][1]);
+	}
+}
+
 static void refused(const char *bytes, size_t len)
 {
 	struct pod_list l = {.n = 77};
@@ -441,6 +563,10 @@ TEST_GROUP(pod_list)
 		cmocka_unit_test(a_list_of_too_many_devices_is_refused),
 		cmocka_unit_test(pieces_make_the_same_list),
 		cmocka_unit_test(names_may_follow),
+		cmocka_unit_test(what_a_pod_has_by_claims),
+		cmocka_unit_test(claims_of_the_kubelet),
+		cmocka_unit_test(too_many_claims_are_left_out),
+		cmocka_unit_test(names_of_claims_devices),
 		cmocka_unit_test(what_is_no_such_message_is_refused),
 		cmocka_unit_test(what_is_not_read_costs_nothing),
 		cmocka_unit_test(any_failed_allocation_is_survived),
