@@ -204,6 +204,7 @@ bool world_is_offered(const struct world *w, unsigned i)
 	const struct host *h = &w->inventory.host;
 
 	if (!w->inventory.generation || !attach_engine_is_ready(w->engine) ||
+	    w->held.source == POD_SOURCE_NONE || /* nothing is offered before it is known */
 	    attach_engine_fitness(w->engine, world_vf(i)) != ATTACH_FIT ||
 	    pod_list_find(&w->held, WORLD_ROCE, world_vf(i), NULL))
 		return false;

@@ -456,6 +456,7 @@ static void test_what_is_nowhere_is_dead(void **state)
 
 	(void)state;
 	w->alive[7] = true;
+	w->ino[7] = 7;
 	assert_int_equal(
 		attach_engine_attach(w->engine, world_vf(3), &owner, &plan, world_tell, &g, &e), 0);
 	world_until_told(w, &g);
@@ -484,6 +485,7 @@ static void test_a_persons_is_back(void **state)
 
 	(void)state;
 	w->alive[7] = true;
+	w->ino[7] = 7;
 	assert_int_equal(
 		attach_engine_attach(w->engine, world_vf(3), &owner, &plan, world_tell, &g, &e), 0);
 	world_until_told(w, &g);
