@@ -57,8 +57,10 @@ static struct attachment *prepare(struct attach_engine *e, const struct desired 
 
 	if (a && !attachment_is_idle(a)) /* what was done a moment ago */
 		return NULL;
-	if (a && strcmp(a->record.owner.sandbox, r.owner.sandbox) != 0)
+	if (a && strcmp(a->record.owner.sandbox, r.owner.sandbox) != 0) {
 		a->n_failed = 0;
+		a->ending_ms = 0;
+	}
 	if (a)
 		a->record = r;
 	else
@@ -85,8 +87,10 @@ static bool is_ending(struct attach_engine *e, struct attachment *a, const struc
 		a->ending_ms = engine_now(e);
 		engine_ask(e);
 	}
+	if (engine_now(e) - a->ending_ms >= ENDING_MS)
+		return false;
 	engine_due(e, a->ending_ms + ENDING_MS);
-	return engine_now(e) - a->ending_ms < ENDING_MS;
+	return true;
 }
 
 static void attach(struct attach_engine *e, const struct desired *w)
