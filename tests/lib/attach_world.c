@@ -373,8 +373,15 @@ void world_show_pods(struct world *w)
 	world_offer(w);
 }
 
-static void show_device(struct netdev *nd, const struct world_device *d)
+static void show_device(struct netdev *nd, const struct world_device *d, unsigned i)
 {
+	if (d->called[0] && (d->ns || strcmp(d->called, "net1") == 0))
+		TEXT(nd->name, "%s", d->called);
+	else if (d->called[0]) /* the host has that name already */
+		TEXT(nd->name, "dev%u", i);
+	else
+		TEXT(nd->name, "v%u", i);
+	nd->ifindex = (int)(100 + i + 1000 * d->renumbered);
 	nd->nsid = d->ns ? (int)d->ns : NSID_HOST;
 	nd->carrier = d->ns ? CARRIER_ON : CARRIER_OFF;
 	TEXT(nd->origin, "%s", d->marked ? "v" : "");
@@ -400,7 +407,7 @@ static struct scan look(struct world *w)
 	for (size_t k = 0; k < scan.host.n_netdevs; k++)
 		for (unsigned i = 0; i < WORLD_VFS; i++)
 			if (strcmp(scan.host.netdevs[k].function, w->devices[i].function) == 0)
-				show_device(&scan.host.netdevs[k], &w->devices[i]);
+				show_device(&scan.host.netdevs[k], &w->devices[i], i);
 	pthread_mutex_unlock(&w->lock);
 	return scan;
 }

@@ -41,6 +41,9 @@ struct world_device {
 	uint16_t vlan, home_vlan; /* set through its PF now, and by its administrator */
 	uint8_t traces;		  /* what its pod has left on the netdev, as bits */
 	bool upper;		  /* an interface on top of it */
+	/* What its pod calls its netdev, "" = as we do; and how often that got another index. */
+	char called[IFNAMSIZ];
+	unsigned renumbered;
 	struct world_lease lease;
 	struct attach_record record; /* the journal's */
 	bool bad;		     /* its file cannot be read */

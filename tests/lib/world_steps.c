@@ -190,6 +190,7 @@ static int step_back(struct attach_job *job, struct world_device *d)
 		MUST(!d->ns || !d->settled || !world->entitled[d->ns]);
 		MUST(strcmp(job->record.boot, world->boot) == 0);
 		d->ns = 0;
+		d->called[0] = '\0';
 		d->marked = d->settled = false;
 		return 0;
 	case BACK_ADMIN:

@@ -63,6 +63,26 @@ bool world_unmark(struct world *w, unsigned i)
 	return can;
 }
 
+bool world_rename(struct world *w, unsigned i, const char *name)
+{
+	struct world_device *d = &w->devices[i];
+	bool can;
+
+	pthread_mutex_lock(&w->lock);
+	can = d->ns && w->alive[d->ns] && d->settled;
+	if (can)
+		snprintf(d->called, sizeof(d->called), "%s", name);
+	pthread_mutex_unlock(&w->lock);
+	return can;
+}
+
+void world_renumber(struct world *w, unsigned i)
+{
+	pthread_mutex_lock(&w->lock);
+	w->devices[i].renumbered++;
+	pthread_mutex_unlock(&w->lock);
+}
+
 /* Whose folder it is, as the file there says. */
 static void read_lock(const struct world *w, char *text, size_t size)
 {
@@ -101,6 +121,7 @@ void world_move(struct world *w, uint64_t ns, bool moved, bool blind)
 static void start_device(struct world_device *d, uint16_t vlan)
 {
 	d->ns = 0;
+	d->called[0] = '\0';
 	d->traces = 0;
 	d->upper = false;
 	d->marked = d->dirty = d->settled = d->taken_out = false;

@@ -17,6 +17,11 @@ bool world_is_on_record(struct world *);
 /* The pod that has it takes our mark away; false: there is none, or nothing but that tells of it.
  */
 bool world_unmark(struct world *, unsigned i);
+/* The pod that has it gives its netdev the name of another VF, or of the PF; false: there is none.
+ */
+bool world_rename(struct world *, unsigned i, const char *name);
+/* The netdev is another one, with another index: a driver was bound again, or it was moved. */
+void world_renumber(struct world *, unsigned i);
 /* The node is started anew, and a daemon on it: pods have no sandbox any more, devices are as
  * drivers start them, and as the administrator has set them up by now. */
 void world_reboot(struct world *, uint16_t vlan);

@@ -1,12 +1,11 @@
 /* The attach engine in random histories: pods come and go, and others of their names before they
- * have ended, in namespaces with the inodes of those that ended; they leave things behind, and take
- * our marks away; the runtime's list is another's, or cut short; hints are lost, steps and IPAM
- * fail or hang, the clock is set, the state folder is removed, the engine is restarted, and another
- * one is started beside it. Never has a device two
- * owners, never is one given on dirty, no address is forgotten, and no record of another boot
- * touches a device (the steps see to all that). Every question is answered once and truly; when
- * nothing is in the way any more every pod has what it was given, and at the end everything is free
- * and clean. */
+ * have ended, in namespaces with the inodes of those that ended; they leave things behind, rename
+ * their netdevs, and take our marks away; the runtime's list is another's, or cut short; hints are
+ * lost, steps and IPAM fail or hang, the clock is set, the state folder is removed, the engine is
+ * restarted, and another one is started beside it. Never has a device two owners, never is one
+ * given on dirty, no address is forgotten, and no record of another boot touches a device (the
+ * steps see to all that). Every question is answered once and truly; when nothing is in the way any
+ * more every pod has what it was given, and at the end everything is free and clean. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -59,7 +58,7 @@ static struct history h;
 /* Each kind of end is to be among them. */
 static struct {
 	uint64_t attached, failed, returned, stuck, opened, refused, left, renewed, started, lied,
-		removed, unmarked;
+		removed, unmarked, renamed;
 } sum;
 
 static unsigned pick(unsigned n)
@@ -323,7 +322,9 @@ static void set_clock(void)
  * not, nothing but its list tells. */
 static void confuse(unsigned i)
 {
-	switch (pick(4)) {
+	static const char *const names[] = {"v0", "v1", "v2", "eth0", "net1"};
+
+	switch (pick(6)) {
 	case 0:
 		h.w->runtime_lies = pick(4) == 0 && world_is_on_record(h.w);
 		sum.lied += h.w->runtime_lies;
@@ -334,6 +335,12 @@ static void confuse(unsigned i)
 		break;
 	case 2:
 		sum.removed += !lies() && world_remove_journal(h.w);
+		break;
+	case 3:
+		sum.renamed += world_rename(h.w, i, names[pick(ARRAY_SIZE(names))]);
+		break;
+	case 4:
+		world_renumber(h.w, i);
 		break;
 	default:
 		sum.unmarked += world_unmark(h.w, i);
@@ -623,14 +630,16 @@ static void test_histories(void **state)
 	print_message(
 		"%u attached, %u failed, %u returned, %u stuck, %u gates opened, %u refused, "
 		"%u left dirty, %u renewed, %u started at the end; %u lies, %u folders removed, "
-		"%u marks taken away\n",
+		"%u marks taken away, %u renamed\n",
 		(unsigned)sum.attached, (unsigned)sum.failed, (unsigned)sum.returned,
 		(unsigned)sum.stuck, (unsigned)sum.opened, (unsigned)sum.refused,
 		(unsigned)sum.left, (unsigned)sum.renewed, (unsigned)sum.started,
-		(unsigned)sum.lied, (unsigned)sum.removed, (unsigned)sum.unmarked);
-	assert_true(n < ENOUGH || (sum.attached && sum.failed && sum.returned && sum.stuck &&
-				   sum.opened && sum.refused && sum.left && sum.renewed &&
-				   sum.started && sum.lied && sum.removed && sum.unmarked));
+		(unsigned)sum.lied, (unsigned)sum.removed, (unsigned)sum.unmarked,
+		(unsigned)sum.renamed);
+	assert_true(n < ENOUGH ||
+		    (sum.attached && sum.failed && sum.returned && sum.stuck && sum.opened &&
+		     sum.refused && sum.left && sum.renewed && sum.started && sum.lied &&
+		     sum.removed && sum.unmarked && sum.renamed));
 }
 
 TEST_GROUP(engine_random)
