@@ -44,23 +44,30 @@ struct namespace_search {
 static void search_users(struct namespace_search *s)
 {
 	const struct attach_engine *e = s->engine;
-	AUTO_FREE struct netns_id *ids = calloc(s->n + 1, sizeof(*ids));
-	AUTO_FREE enum netns_use *use = calloc(s->n + 1, sizeof(*use));
-	AUTO_FREE unsigned *pid = calloc(s->n + 1, sizeof(*pid));
-	size_t n = 0;
+	struct netns_id *ids;
+	enum netns_use *use;
+	unsigned *pid;
+	size_t n = 0, k = 0;
 
-	if (!ids || !use || !pid)
+	for (size_t i = 0; i < s->n; i++)
+		n += s->items[i].wants_use;
+	if (n == 0)
 		return;
+	AUTO_FREE void *room = calloc(n, sizeof(*ids) + sizeof(*use) + sizeof(*pid));
+	if (!room)
+		return;
+	ids = room;
+	use = (enum netns_use *)(ids + n);
+	pid = (unsigned *)(use + n);
 	for (size_t i = 0; i < s->n; i++)
 		if (s->items[i].wants_use)
-			ids[n++] = s->items[i].id;
-	if (n > 0)
-		e->ops->netns_users(e->hw, ids, n, use, pid);
-	n = 0;
+			ids[k++] = s->items[i].id;
+	e->ops->netns_users(e->hw, ids, n, use, pid);
+	k = 0;
 	for (size_t i = 0; i < s->n; i++)
 		if (s->items[i].wants_use) {
-			s->items[i].use = use[n];
-			s->items[i].pid = pid[n++];
+			s->items[i].use = use[k];
+			s->items[i].pid = pid[k++];
 		}
 }
 

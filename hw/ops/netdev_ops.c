@@ -251,7 +251,7 @@ static void unfinished_name(const char *ifname, char ret[IFNAMSIZ])
 
 static int delete_leftover(struct nlsock *inside, const char *name)
 {
-	struct netdev_seen seen;
+	struct netdev_seen seen = {0};
 	int r = netdev_by_name(inside, name, &seen, NULL);
 
 	return r < 0 ? r : netdev_delete(inside, seen.netdev.ifindex, NULL);
@@ -272,7 +272,7 @@ static int make_unfinished(struct nlsock *s, struct nlsock *inside, const struct
 
 int netdev_make_veth(struct nlsock *s, const char *name, int *ret_ifindex, struct err *e)
 {
-	struct netdev_seen seen;
+	struct netdev_seen seen = {0};
 	int r = nlsock_ask(s, rtnl_new_veth(name), NULL, NULL, e);
 
 	if (r == -EEXIST && delete_leftover(s, name) == 0)

@@ -58,7 +58,7 @@ static int probe_send(const struct probe *p)
 static int probe_read(struct probe *p)
 {
 	uint8_t frame[128];
-	struct sockaddr_ll from;
+	struct sockaddr_ll from = {0};
 	socklen_t from_len = sizeof(from);
 	ssize_t n = recvfrom(p->fd, frame, sizeof(frame), 0, (struct sockaddr *)&from, &from_len);
 

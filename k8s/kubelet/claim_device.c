@@ -14,7 +14,7 @@ static size_t digits_before(const char *name, size_t end)
 {
 	size_t n = 0;
 
-	while (n < end && memchr("0123456789abcdef", name[end - 1 - n], 16))
+	while (n < end && strspn(name + end - 1 - n, "0123456789abcdef") > n)
 		n++;
 	return n;
 }
@@ -22,6 +22,7 @@ static size_t digits_before(const char *name, size_t end)
 void claim_device_address(char *name)
 {
 	size_t end = strlen(name), dashes[N_PARTS], n;
+	const char *address;
 
 	for (size_t i = 0; i < N_PARTS; i++) {
 		n = digits_before(name, end);
@@ -36,5 +37,6 @@ void claim_device_address(char *name)
 	}
 	for (size_t i = 0; i + 1 < N_PARTS; i++)
 		name[dashes[i] - 1] = parts[i].before;
-	memmove(name, name + dashes[N_PARTS - 1], strlen(name + dashes[N_PARTS - 1]) + 1);
+	address = name + dashes[N_PARTS - 1];
+	memmove(name, address, strlen(address) + 1);
 }

@@ -31,28 +31,26 @@ static size_t without_padding(const char *text, size_t len)
 	return len;
 }
 
-/* Heap; NULL and -EBADMSG or -ENOMEM. */
-static uint8_t *base64_decode(const char *text, size_t *ret_len, int *ret_code)
+/* Into three quarters of the text's length; -EBADMSG. */
+static int base64_decode(const char *text, uint8_t *bytes, size_t *ret_len)
 {
 	const size_t all = strlen(text), len = without_padding(text, all);
-	AUTO_FREE uint8_t *bytes = malloc(all / 4 * 3 + 1);
 	uint32_t bits = 0;
 	size_t n = 0;
 
-	*ret_code = !bytes ? -ENOMEM : -EBADMSG;
-	if (!bytes || all % 4)
-		return NULL;
+	if (all % 4)
+		return -EBADMSG;
 	for (size_t i = 0; i < len; i++) {
 		int digit = base64_digit(text[i]);
 
 		if (digit < 0)
-			return NULL;
+			return -EBADMSG;
 		bits = bits << 6 | (uint32_t)digit;
 		if (i % 4 != 0)
 			bytes[n++] = (uint8_t)(bits >> (6 - 2 * (i % 4)));
 	}
 	*ret_len = n;
-	return take_ptr(bytes);
+	return 0;
 }
 
 /* --- one entry -------------------------------------------------------------------------------- */
@@ -86,10 +84,10 @@ static int add_nodes(struct granted *g, const char *text)
 	struct proto_budget budget;
 	V1beta1__ContainerAllocateResponse *m;
 	size_t len = 0;
-	int r = 0;
-	AUTO_FREE uint8_t *bytes = base64_decode(text, &len, &r);
+	AUTO_FREE uint8_t *bytes = malloc(strlen(text) / 4 * 3 + 1);
+	int r = bytes ? base64_decode(text, bytes, &len) : -ENOMEM;
 
-	if (!bytes)
+	if (r < 0)
 		return r;
 	m = (void *)proto_decode(&budget, &v1beta1__container_allocate_response__descriptor, bytes,
 				 len, &r);

@@ -274,7 +274,7 @@ int kubelet_serve(struct kubelet_plugin **ret, struct kubelet *k, const char *re
 		  const struct plugin_hooks *hooks, struct err *e)
 {
 	struct kubelet_plugin *p;
-	char *name;
+	char *name = NULL;
 	int r;
 
 	if ((r = check_resource(resource, e)) < 0 || (r = make_name(k, resource, &name, e)) < 0 ||

@@ -182,7 +182,7 @@ class PodResources:
 
 def checkpoint(daemon):
     """What a kubelet writes after each allocation."""
-    write(daemon.dir + "/device-plugins/kubelet_internal_checkpoint.tmp", "{}")
+    write(daemon.dir + "/device-plugins/kubelet_internal_checkpoint.tmp", '{"Data": {"PodDeviceEntries": null, "RegisteredDevices": {}}, "Checksum": 0}')
     os.rename(daemon.dir + "/device-plugins/kubelet_internal_checkpoint.tmp", daemon.dir + "/device-plugins/kubelet_internal_checkpoint")
 
 

@@ -70,7 +70,7 @@ static void note_id(struct step_run *run)
 	struct attach_record *rec = run->record;
 	struct netdev_upper sought = {.netns = (unsigned)rec->owner.netns.ino}, found;
 	struct err ignored = {0};
-	int parent;
+	int parent = 0;
 
 	if (rec->link_id || (!run->at && run_look(run, &run->pod) < 0) ||
 	    find_parent(run, &parent) < 0)
