@@ -283,7 +283,7 @@ row("small", "permissions", pool(permissions="rx"), "\"permissions\": 'rx' is no
 row("small", "additionalInfo", resource(additionalInfo={"*": {"k": 5}}), '"k": of "*" in "additionalInfo" is not a string', status=2, start=0)
 row("small", "additionalInfo of no device", resource(additionalInfo={"0000:zz": {}}), '"0000:zz": in "additionalInfo"', status=2, start=0)
 row("small", "a reason of hold", pool(hold={"temperature": {"downMs": 5}}), '"temperature": unknown key (there are gone, noDriver, noChardev',
-    "pci, devlink, notClean and leaving)", "ok, 1 warning")
+    "pci, devlink, notClean, leaving, nodeChanged and nodeHeld)", "ok, 1 warning")
 row("small", "a reason misspelt", pool(hold={"linkdwn": {"downMs": 5}}), '(did you mean "linkDown"?)')
 row("small", "a number of bytes", {"event-buffer": 1}, '"event-buffer": 1 is not between 1024 and 1073741824', status=2)
 row("small", "ranges as the peer reads them", resource(selectors={"pfNames": ["ens1np0#0-1,"]}), "ens1np0#0-1,", "intel.com/a: 2 devices", "1 warning")
