@@ -337,6 +337,15 @@ void world_hold(struct world *w, unsigned i, const char *pod)
 	pod_list_sort(&w->kubelet);
 }
 
+/* An Allocate disproves who had it, as in pods/reservations.c. */
+static void disprove(struct world *w, unsigned i)
+{
+	for (size_t k = 0; k < w->held.n; k++)
+		if (strcmp(w->held.devices[k].id, world_vf(i)) == 0)
+			w->held.devices[k].namespace = w->held.devices[k].pod =
+				w->held.devices[k].container = w->held.devices[k].uid = "";
+}
+
 /* It is reserved before the kubelet's next list. */
 void world_reserve(struct world *w, unsigned i)
 {
@@ -345,6 +354,7 @@ void world_reserve(struct world *w, unsigned i)
 	world_hold(w, i, "");
 	w->devices[i].reserved_ms = uv_now(&w->loop);
 	w->devices[i].start_ms = 0;
+	disprove(w, i);
 	if (!pod_list_find(&w->held, d.resource, d.id, NULL)) {
 		assert_int_equal(pod_list_push(&w->held, &d), 0);
 		pod_list_sort(&w->held);
