@@ -129,6 +129,6 @@ done < <(bad_annotations)
 check_refused
 
 stop_rocelet
-COMPLAINTS=$(grep -E " (error|warn) " "$OUT/rocelet.log" | grep -vE "rocelet.dev/networks|going on without$" || true)
+COMPLAINTS=$(complaints "rocelet.dev/networks|going on without$" || true)
 check "nothing to complain about but the annotations, and slow starts of others${COMPLAINTS:+: $COMPLAINTS}" '[[ -z $COMPLAINTS ]]'
 echo "# the scenario took $SECONDS s"
