@@ -8,6 +8,7 @@ void sandbox_list_done(struct sandbox_list *l)
 	for (size_t i = 0; i < l->n; i++)
 		free(l->items[i].networks);
 	free(l->items);
+	free(l->left);
 	*l = (struct sandbox_list){0};
 }
 
@@ -40,22 +41,60 @@ static uint64_t made_ms(const struct sandbox *s, uint64_t now_ms, int64_t unix_n
 	return ago_ms < now_ms ? now_ms - ago_ms : 1;
 }
 
-void sandbox_list_date(struct sandbox_list *l, const struct sandbox_list *before, uint64_t now_ms,
+/* Without memory it is as if it were new when it comes back. */
+static void note_left(struct sandbox_list *l, const struct sandbox *s)
+{
+	struct sandbox_date *date;
+
+	if (!l->left)
+		l->left = malloc(SANDBOX_DATES_MAX * sizeof(*l->left));
+	if (!l->left)
+		return;
+	if (l->n_left == SANDBOX_DATES_MAX)
+		memmove(l->left, l->left + 1, --l->n_left * sizeof(*l->left));
+	date = &l->left[l->n_left++];
+	memcpy(date->id, s->id, sizeof(date->id));
+	date->seen_ms = s->seen_ms;
+	date->made_ms = s->made_ms;
+}
+
+static bool take_left(struct sandbox_list *l, struct sandbox *s)
+{
+	for (size_t i = l->n_left; i-- > 0;) {
+		if (strcmp(l->left[i].id, s->id) != 0)
+			continue;
+		s->seen_ms = l->left[i].seen_ms;
+		s->made_ms = l->left[i].made_ms;
+		memmove(&l->left[i], &l->left[i + 1], (--l->n_left - i) * sizeof(*l->left));
+		return true;
+	}
+	return false;
+}
+
+void sandbox_list_date(struct sandbox_list *l, struct sandbox_list *before, uint64_t now_ms,
 		       int64_t unix_ns)
 {
-	for (size_t i = 0, k = 0; i < l->n; i++) {
+	size_t k = 0;
+
+	l->left = before->left;
+	l->n_left = before->n_left;
+	before->left = NULL;
+	before->n_left = 0;
+	for (size_t i = 0; i < l->n; i++) {
 		struct sandbox *s = &l->items[i];
 
-		while (k < before->n && compare_sandboxes(&before->items[k], s) < 0)
-			k++;
+		for (; k < before->n && compare_sandboxes(&before->items[k], s) < 0; k++)
+			note_left(l, &before->items[k]);
 		if (k < before->n && compare_sandboxes(&before->items[k], s) == 0) {
 			s->seen_ms = before->items[k].seen_ms;
-			s->made_ms = before->items[k].made_ms;
-		} else {
+			s->made_ms = before->items[k++].made_ms;
+		} else if (!take_left(l, s)) {
 			s->seen_ms = now_ms;
 			s->made_ms = made_ms(s, now_ms, unix_ns);
 		}
 	}
+	for (; k < before->n; k++)
+		note_left(l, &before->items[k]);
 }
 
 bool sandbox_is_younger(const struct sandbox *a, const struct sandbox *b)

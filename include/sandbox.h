@@ -28,20 +28,32 @@ struct sandbox {
 	char *networks; /* the annotation rocelet.dev/networks; NULL = none; owned */
 };
 
-/* Sorted by (namespace, pod, uid, attempt, id). Owns its array; zero-initialised it is the list
+/* Of one that is not in the list any more. The list may have been cut short, and it comes back: it
+ * is as old as it was. */
+struct sandbox_date {
+	char id[SANDBOX_ID_SIZE];
+	uint64_t seen_ms, made_ms;
+};
+
+/* More than a node has pods. */
+#define SANDBOX_DATES_MAX 512
+
+/* Sorted by (namespace, pod, uid, attempt, id). Owns its arrays; zero-initialised it is the list
  * that is not known. */
 struct sandbox_list {
 	struct sandbox *items;
 	size_t n;
 	bool known; /* the runtime has been asked and answers: what is not in the list is gone */
-	uint64_t asked_ms; /* loop time at which it was asked, 0 = never */
+	uint64_t asked_ms;	   /* loop time at which it was asked, 0 = never */
+	struct sandbox_date *left; /* the last ones that left it, the newest last; NULL = none */
+	size_t n_left;
 };
 
 void sandbox_list_done(struct sandbox_list *);
 void sandbox_list_sort(struct sandbox_list *);
-/* When each was seen first: then, if `before` has it, or now. Both sorted. unix_ns: the same moment
- * as the runtime tells time. */
-void sandbox_list_date(struct sandbox_list *, const struct sandbox_list *before, uint64_t now_ms,
+/* When each was seen first: then, if `before` has or had it, or now. Both sorted; takes what
+ * `before` knows of those that left it. unix_ns: the same moment as the runtime tells time. */
+void sandbox_list_date(struct sandbox_list *, struct sandbox_list *before, uint64_t now_ms,
 		       int64_t unix_ns);
 /* By the attempts of one pod, and the order in which different pods' were seen; only of those that
  * one answer has shown first, by when the runtime says that it made them. */

@@ -72,6 +72,14 @@ static bool same_pod(const struct sandbox *a, const struct sandbox *b)
 	return strcmp(a->uid, b->uid) == 0;
 }
 
+/* A sandbox that was made in times to come shows that the clock was set: what it says of others is
+ * no proof while that one stands beside them. */
+static bool may_be_since(const struct sandbox *s, const struct pod_device *d)
+{
+	return order_of(s, d) == MADE_SINCE ||
+	       (order_of(s, d) == NOT_KNOWN && d->reserved_ms && !s->made_ms);
+}
+
 /* The pod whose sandbox was the first since, unless it stands beside another such pod: how long a
  * sandbox was in the making nobody tells. Any of its sandboxes. */
 static const struct sandbox *first_since(const struct sandbox *s, size_t n,
@@ -84,7 +92,7 @@ static const struct sandbox *first_since(const struct sandbox *s, size_t n,
 		    (!first || sandbox_is_younger(first, &s[i])))
 			first = &s[i];
 	for (size_t i = 0; i < n && first && first->ready; i++)
-		if (may_be(&s[i], d) && order_of(&s[i], d) == MADE_SINCE && s[i].ready &&
+		if (may_be(&s[i], d) && may_be_since(&s[i], d) && s[i].ready &&
 		    !same_pod(&s[i], first))
 			return NULL;
 	return first;

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -36,7 +37,7 @@ static void test_when_it_was_made(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct sandbox s = {.id = "s", .created_ns = cases[i].created_ns};
-		const struct sandbox_list none = {0};
+		struct sandbox_list none = {0};
 		struct sandbox_list l = {.items = &s, .n = 1};
 
 		sandbox_list_date(&l, &none, 5000, UNIX);
@@ -76,6 +77,57 @@ static void test_what_is_known_stays(void **state)
 		assert_int_equal(now[i].seen_ms, seen[i]);
 		assert_int_equal(now[i].made_ms, made[i]);
 	}
+	assert_int_equal(l.n_left, 1);
+	free(l.left);
+}
+
+/* A list that is cut short for a moment makes no sandbox younger. */
+static void test_what_comes_back_is_as_old_as_it_was(void **state)
+{
+	struct sandbox then[] = {one("a", "u1", 0), one("b", "u2", 0), one("c", "u3", 0)};
+	struct sandbox again[] = {one("a", "u1", 0), one("b", "u2", 0), one("c", "u9", 0)};
+	struct sandbox_list before = {.items = then, .n = ARRAY_SIZE(then)}, empty = {0};
+	struct sandbox_list l = {.items = again, .n = ARRAY_SIZE(again)};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(then); i++) {
+		then[i].seen_ms = 70 + i;
+		then[i].made_ms = 7 + i;
+	}
+	sandbox_list_date(&empty, &before, 5000, UNIX);
+	assert_null(before.left);
+	assert_int_equal(empty.n_left, 3);
+	sandbox_list_date(&l, &empty, 6000, UNIX - 3600000 * MS); /* the clock was set back */
+	assert_int_equal(again[0].seen_ms, 70);
+	assert_int_equal(again[1].seen_ms, 71);
+	assert_int_equal(again[1].made_ms, 8);
+	assert_int_equal(again[2].seen_ms, 6000); /* another of that name */
+	assert_int_equal(l.n_left, 1);
+	free(l.left);
+}
+
+static void test_of_those_that_left_the_last_are_known(void **state)
+{
+	struct sandbox s = one("a", "u1", 0);
+	struct sandbox_list with = {.items = &s, .n = 1}, without = {0};
+
+	(void)state;
+	for (uint32_t i = 0; i <= SANDBOX_DATES_MAX; i++) {
+		s = one("a", "u1", i);
+		sandbox_list_date(&with, &without, 100 + i, UNIX);
+		sandbox_list_date(&without, &with, 5000, UNIX);
+	}
+	assert_int_equal(without.n_left, SANDBOX_DATES_MAX);
+	s = one("a", "u1", 1);
+	sandbox_list_date(&with, &without, 6000, UNIX);
+	assert_int_equal(s.seen_ms, 101);
+	s = one("a", "u1", 0); /* the one before the last 512 */
+	with.n = 0;
+	sandbox_list_date(&without, &with, 7000, UNIX);
+	with.n = 1;
+	sandbox_list_date(&with, &without, 8000, UNIX);
+	assert_int_equal(s.seen_ms, 8000);
+	free(with.left);
 }
 
 static void is_younger(const struct sandbox *a, const struct sandbox *than)
@@ -104,6 +156,8 @@ TEST_GROUP(sandbox)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_when_it_was_made),
 		cmocka_unit_test(test_what_is_known_stays),
+		cmocka_unit_test(test_what_comes_back_is_as_old_as_it_was),
+		cmocka_unit_test(test_of_those_that_left_the_last_are_known),
 		cmocka_unit_test(test_which_is_younger),
 	};
 
