@@ -120,13 +120,13 @@ static int step_in(struct attach_job *job, struct world_device *d)
 		MUST(r->state == ATTACH_FREE);
 		if (d->ns || d->marked)
 			return err_set(&job->err, -EBUSY, "it is not in the host");
-		if (!world->alive[ns])
+		if (!r->plan.in_host && !world->alive[ns])
 			return gone(job);
 		MUST(!d->traces && !d->upper);
 		r->state = ATTACH_ATTACHING;
 		r->serial++;
-		r->owner.netns.dev = 1;
-		r->owner.netns.ino = ino_of(ns);
+		r->owner.netns.dev = r->plan.in_host ? 0 : 1;
+		r->owner.netns.ino = r->plan.in_host ? 0 : ino_of(ns);
 		snprintf(r->origin.name, sizeof(r->origin.name), "v");
 		r->origin.mtu = 1500;
 		r->origin.state.key[0] = r->serial;
@@ -152,7 +152,7 @@ static int step_in(struct attach_job *job, struct world_device *d)
 			give_number(job);
 		return world->alive[ns] ? 0 : gone(job);
 	case STEP_DONE:
-		if (!world->alive[ns])
+		if (!r->plan.in_host && !world->alive[ns])
 			return gone(job);
 		if (d->taken_out)
 			return err_set(&job->err, -ENODEV, "it is not in the pod any more");
