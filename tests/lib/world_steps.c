@@ -250,6 +250,16 @@ static void leave(struct world_device *d)
 	pthread_mutex_unlock(&world->lock);
 }
 
+struct journal {
+	bool open;
+};
+
+/* A worker has none that was closed meanwhile. */
+static bool is_usable(const struct journal *j)
+{
+	return !j || j->open;
+}
+
 static int fake_run(struct attach_job *job)
 {
 	struct world_device *d = device(job->record.function);
@@ -258,6 +268,7 @@ static int fake_run(struct attach_job *job)
 
 	enter(d);
 	MUST(job->journal || job->is_return);
+	MUST(is_usable(job->journal));
 	while (r == 0 && job->next < n && job->next != ours) {
 		r = is_passed_over(job) ? 0 : step(job, d);
 		job->next += r == 0;
@@ -362,13 +373,10 @@ static int fake_find(const struct hw *hw, const char *path, struct netns_id *ret
 
 /* --- the journal ------------------------------------------------------------------------------ */
 
-struct journal {
-	int unused;
-};
-
 static int fake_journal_open(struct journal **ret, const char *state_dir, struct err *e)
 {
-	static struct journal journal;
+	static struct journal journals[64];
+	struct journal *j = &journals[world->n_journal_opened % ARRAY_SIZE(journals)];
 
 	(void)state_dir;
 	world->n_journal_opened++;
@@ -378,14 +386,18 @@ static int fake_journal_open(struct journal **ret, const char *state_dir, struct
 	for (size_t i = 0; i < WORLD_VFS && world->journal_gone; i++)
 		memset(&world->devices[i].record, 0, sizeof(world->devices[i].record));
 	world->journal_gone = false;
+	j->open = true;
 	pthread_mutex_unlock(&world->lock);
-	*ret = &journal;
+	*ret = j;
 	return 0;
 }
 
 static void fake_journal_close(struct journal *j)
 {
-	(void)j;
+	pthread_mutex_lock(&world->lock);
+	if (j)
+		j->open = false;
+	pthread_mutex_unlock(&world->lock);
 }
 
 /* They are looked at after the end, too. */
