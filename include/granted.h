@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* An annotation of the answer: the pool had no network when it gave the devices away, and a running
  * pod is given none later. */
@@ -29,6 +30,7 @@ struct granted {
 struct granted_list {
 	struct granted *items;
 	size_t n;
+	uint64_t read_ms; /* loop time; it tells nothing of what was allocated later */
 };
 
 void granted_list_done(struct granted_list *);

@@ -155,7 +155,7 @@ static int fill(struct granted *g, const json_t *entry)
 /* 1: it cannot be decoded. */
 static int add_entry(struct granted_list *l, const json_t *entry)
 {
-	struct granted_list one = {calloc(1, sizeof(struct granted)), 1};
+	struct granted_list one = {.items = calloc(1, sizeof(struct granted)), .n = 1};
 	struct granted *at;
 	int r = one.items ? fill(&one.items[0], entry) : -ENOMEM;
 
