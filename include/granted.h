@@ -34,5 +34,7 @@ struct granted_list {
 };
 
 void granted_list_done(struct granted_list *);
-/* The device was given to a container by a pool that had no network then. */
-bool granted_has_no_network(const struct granted_list *, const char *resource, const char *id);
+/* The device was given to a container by a pool that had no network then. reserved_ms: when it was
+ * last allocated, 0 = unknown. */
+bool granted_has_no_network(const struct granted_list *, const char *resource, const char *id,
+			    uint64_t reserved_ms);

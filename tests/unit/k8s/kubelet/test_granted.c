@@ -40,9 +40,9 @@ static void nodes_and_ids_of_each_container(void **state)
 	assert_int_equal(l.items[1].n_nodes, 1);
 	assert_string_equal(l.items[1].nodes[0], "infiniband/uverbs3");
 	assert_int_equal(l.items[2].n_nodes, 0);
-	assert_true(granted_has_no_network(&l, "rocelet.dev/vf", "0000:03:00.4"));
-	assert_false(granted_has_no_network(&l, "rocelet.dev/vf", "0000:03:00.3"));
-	assert_false(granted_has_no_network(&l, "rocelet.dev/roce", "0000:03:00.3"));
+	assert_true(granted_has_no_network(&l, "rocelet.dev/vf", "0000:03:00.4", 0));
+	assert_false(granted_has_no_network(&l, "rocelet.dev/vf", "0000:03:00.3", 0));
+	assert_false(granted_has_no_network(&l, "rocelet.dev/roce", "0000:03:00.3", 0));
 	granted_list_done(&l);
 	free(text);
 }
