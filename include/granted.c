@@ -18,9 +18,10 @@ static bool has_id(const struct granted *g, const char *id)
 	return false;
 }
 
-bool granted_has_no_network(const struct granted_list *l, const char *resource, const char *id)
+bool granted_has_no_network(const struct granted_list *l, const char *resource, const char *id,
+			    uint64_t reserved_ms)
 {
-	for (size_t i = 0; i < l->n; i++)
+	for (size_t i = 0; i < l->n && reserved_ms <= l->read_ms; i++)
 		if (l->items[i].no_network && strcmp(l->items[i].resource, resource) == 0 &&
 		    has_id(&l->items[i], id))
 			return true;

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* An annotation of the answer: the pool had no network when it gave the devices away, and a running
  * pod is given none later. */
@@ -29,8 +30,11 @@ struct granted {
 struct granted_list {
 	struct granted *items;
 	size_t n;
+	uint64_t read_ms; /* loop time; it tells nothing of what was allocated later */
 };
 
 void granted_list_done(struct granted_list *);
-/* The device was given to a container by a pool that had no network then. */
-bool granted_has_no_network(const struct granted_list *, const char *resource, const char *id);
+/* The device was given to a container by a pool that had no network then. reserved_ms: when it was
+ * last allocated, 0 = unknown. */
+bool granted_has_no_network(const struct granted_list *, const char *resource, const char *id,
+			    uint64_t reserved_ms);

@@ -79,7 +79,7 @@ static bool is_ending(struct attach_engine *e, struct attachment *a, const struc
 {
 	struct netns_id netns;
 
-	if (e->ops->netns_find(e->hw, w->owner.netns.path, &netns) == 0) {
+	if (w->plan.in_host || e->ops->netns_find(e->hw, w->owner.netns.path, &netns) == 0) {
 		a->ending_ms = 0;
 		return false;
 	}

@@ -150,6 +150,43 @@ static bool is_off_the_bus(const struct attach_snapshot *s, const struct attachm
 	return s->devices_ms > 0 && !host_function(s->host, a->record.function);
 }
 
+static bool names_pod(const struct pod_list *held, const char *function)
+{
+	for (size_t i = 0; i < held->n; i++)
+		if (strcmp(held->devices[i].id, function) == 0 &&
+		    (held->devices[i].pod[0] || held->devices[i].uid[0]))
+			return true;
+	return false;
+}
+
+/* The kubelet or the runtime has not told yet whether it is such a pod's. */
+static bool may_be_used_in_host(const struct attach_snapshot *s, const char *function)
+{
+	return s->held->source == POD_SOURCE_NONE ||
+	       (!s->sandboxes->known && names_pod(s->held, function));
+}
+
+/* A container that waits gets it clean. */
+static bool is_awaited(const struct attach_snapshot *s, const char *function)
+{
+	for (size_t i = 0; i < s->held->n; i++)
+		if (s->held->devices[i].start_ms && strcmp(s->held->devices[i].id, function) == 0)
+			return true;
+	return false;
+}
+
+/* A pod with the host's network runs with it. */
+static bool is_used_in_host(const struct attach_snapshot *s, const char *function)
+{
+	for (size_t i = 0; i < s->desired->n; i++) {
+		const struct desired *w = &s->desired->items[i];
+
+		if (w->plan.in_host && !w->err.code && strcmp(w->function, function) == 0)
+			return !is_awaited(s, function);
+	}
+	return false;
+}
+
 /* In the host, without a mark: its pod may have removed the mark and left other state. A function
  * that a pool attaches gets a new netdev; any other function is left alone. */
 static void decide_unmarked(struct decision *d, struct attachment *a, const struct netdev *nd)
@@ -157,7 +194,10 @@ static void decide_unmarked(struct decision *d, struct attachment *a, const stru
 	if (!pool_of(d->s->pools, nd->function))
 		act(d, (struct attach_action){ACT_SET_FREE, a,
 					      .why = "is in the host, and no pool attaches it"});
-	else if (is_ours(d->s, nd->function))
+	else if (is_used_in_host(d->s, nd->function))
+		act(d, (struct attach_action){ACT_SET_FREE, a,
+					      .why = "is its pod's, which has the host's network"});
+	else if (is_ours(d->s, nd->function) && !may_be_used_in_host(d->s, nd->function))
 		act(d,
 		    (struct attach_action){.act = ACT_RETURN, .a = a, .netdev = nd, .why = a->why});
 }

@@ -305,7 +305,8 @@ static void check_names(const struct building *j, const struct item *items, size
 	for (size_t i = 0; i < n; i++) {
 		const char *name = j->desired[items[i].at].plan.ifname;
 
-		if (!items[i].request || items[i].request->plan.ifname[0] == '\0')
+		if (!items[i].request || items[i].request->plan.ifname[0] == '\0' ||
+		    name[0] == '\0') /* it stays in the host */
 			continue;
 		for (size_t k = 0; k < n; k++) {
 			struct desired *w = &j->desired[items[k > i ? k : i].at];

@@ -91,9 +91,7 @@ static void follow_journal(struct attach_engine *e)
 	e->remake = e->remake || e->ops->journal_is_gone(e->journal);
 	if (!e->remake || e->n_working > 0)
 		return;
-	e->ops->journal_close(e->journal);
-	e->journal = NULL;
-	e->wants_journal = true;
+	operations_leave_journal(e);
 	e->journal_ms = 0;
 }
 

@@ -16,6 +16,7 @@
 #include "engine_start.h"
 #include "job.h"
 #include "log.h"
+#include "operation.h"
 
 #define RETRY_MS 5000
 
@@ -186,9 +187,7 @@ static void try_again(struct attach_engine *e, const struct err *err)
 {
 	tell_trouble(e, err);
 	e->journal_read = err->code != -ENOMEM;
-	e->ops->journal_close(e->journal);
-	e->journal = NULL;
-	e->wants_journal = true;
+	operations_leave_journal(e);
 	e->journal_ms = engine_now(e) + RETRY_MS;
 }
 

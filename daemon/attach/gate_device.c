@@ -151,7 +151,7 @@ static enum gate_answer look_held(const struct gate_view *g, const struct pod_de
 	enum gate_answer answer;
 
 	if ((!a || a->record.state == ATTACH_FREE) &&
-	    granted_has_no_network(e->ops->granted(e->holders), g->resource, g->id))
+	    granted_has_no_network(e->ops->granted(e->holders), g->resource, g->id, d->reserved_ms))
 		return GATE_OPENS;
 	if (a && is_there(e, a, d))
 		return a->drift & ATTACH_DRIFT_RDMA ? no_rdma(a, err) : GATE_OPENS;

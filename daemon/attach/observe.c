@@ -64,14 +64,22 @@ static void follow_sandbox(struct attachment *a, const struct sandbox_list *l, u
 
 /* --- what is to be held ----------------------------------------------------------------------- */
 
+static bool is_plain(const struct granted_list *granted, const struct pod_list *held,
+		     const struct desired *w)
+{
+	const struct pod_device *d = pod_list_find(held, w->resource, w->id, NULL);
+
+	return granted_has_no_network(granted, w->resource, w->id, d ? d->reserved_ms : 0);
+}
+
 /* A pod keeps what it was given: what its pool had no network for when it was, stays out. */
-static void drop_plain(struct attach_engine *e, struct desired_list *l)
+static void drop_plain(struct attach_engine *e, const struct pod_list *held, struct desired_list *l)
 {
 	const struct granted_list *granted = l->n ? e->ops->granted(e->holders) : NULL;
 	size_t n = 0;
 
 	for (size_t i = 0; i < l->n; i++)
-		if (!granted_has_no_network(granted, l->items[i].resource, l->items[i].id))
+		if (!is_plain(granted, held, &l->items[i]))
 			l->items[n++] = l->items[i];
 	l->n = n;
 }
@@ -93,7 +101,7 @@ static int build_desired(struct attach_engine *e, const struct attach_view *view
 	free(others);
 	if (r < 0)
 		return r;
-	drop_plain(e, &desired);
+	drop_plain(e, view->held, &desired);
 	desired_list_done(&e->desired);
 	e->desired = desired;
 	return 0;

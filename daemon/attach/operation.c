@@ -209,7 +209,8 @@ static void begin_work(struct operation *op)
 static void pump(struct attach_engine *e)
 {
 	if (e->remake && e->journal && !e->closing) {
-		engine_soon(e);
+		if (e->n_working == 0 && !e->walk) /* whose ends are ticks */
+			engine_soon(e);
 		return;
 	}
 	while (e->queue && e->n_working < WORKING_MAX)
@@ -426,11 +427,47 @@ static void worked_while_closing(struct operation *op)
 	engine_release_if_done(e);
 }
 
+static bool is_written_to(const struct attach_engine *e, const struct journal *j)
+{
+	for (size_t i = 0; i < e->all.n; i++) {
+		const struct operation *op = e->all.items[i]->op;
+
+		if (op && op->place == PLACE_WORKER && op->job.journal == j)
+			return true;
+	}
+	return false;
+}
+
+static void close_unused(const struct attach_engine *e, struct journal *j)
+{
+	if (j && j != e->journal && !is_written_to(e, j))
+		e->ops->journal_close(j);
+}
+
+void operations_leave_journal(struct attach_engine *e)
+{
+	struct journal *j = e->journal;
+
+	e->journal = NULL;
+	e->wants_journal = true;
+	close_unused(e, j);
+}
+
+/* The engine may have left it while the step did not end. */
+static void give_up_journal(struct operation *op)
+{
+	struct journal *j = op->job.journal;
+
+	op->job.journal = NULL;
+	close_unused(op->engine, j);
+}
+
 static void on_worked(void *arg)
 {
 	struct operation *op = arg;
 	struct attach_engine *e = op->engine;
 
+	give_up_journal(op);
 	if (op->is_stuck)
 		e->n_stuck--;
 	else

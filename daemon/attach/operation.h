@@ -33,3 +33,6 @@ void operations_continue(struct attach_engine *);
 /* Ends those that no worker has; the others end themselves. Returns go on to their end, unless they
  * wait for a plugin: nobody may come after us. */
 void operations_close(struct attach_engine *);
+/* The engine goes on without its journal until another one is open; closed when no worker writes
+ * to it any more. */
+void operations_leave_journal(struct attach_engine *);

@@ -86,8 +86,10 @@ static const char *judge_missed(const struct attach_fact *f, const struct sandbo
 {
 	const char *why = s ? "its sandbox has ended" : "its sandbox is gone";
 	const bool vouched = is_vouched_for(f->record, in);
+	/* What stays in the host has no namespace that could be empty. */
+	const bool unseen = f->record->plan.in_host && !s;
 
-	switch (f->use) {
+	switch (unseen ? NETNS_USE_UNKNOWN : f->use) {
 	case NETNS_EMPTY:
 		return s || !vouched ? why : NULL;
 	case NETNS_USE_UNKNOWN:

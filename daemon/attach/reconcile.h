@@ -48,6 +48,9 @@ struct reconcile_input {
  *   either            not known     other, none      after RECONCILE_DOUBT_MS
  *   not known         any           other, none      after RECONCILE_DOUBT_MS
  *
+ * Of a device that stays in the host the namespace is not known; the runtime alone is believed that
+ * its sandbox is not ready.
+ *
  * A sandbox's last process exits before the runtime calls the sandbox not ready, so a pod's
  * ordinary end is in the second row. While its sandbox is ready a device stays, whatever the
  * kubelet's list says of it: the kubelet stops a sandbox when all containers have ended

@@ -104,6 +104,7 @@ const struct granted_list *holders_granted(struct holders *h)
 	if (r >= 0) {
 		granted_list_done(&h->granted);
 		h->granted = fresh;
+		h->granted.read_ms = uv_now(h->loop);
 	}
 	if (failed && !h->told_granted)
 		log_warn("pods", 0,

@@ -139,11 +139,23 @@ static bool is_seen(const struct granted *g, const struct pool_view *v, const st
 	return false;
 }
 
+/* Its pod has ended: the kubelet writes its checkpoint after it has the answer to Allocate. */
+static bool is_allocated_since(const struct granted_input *in, const struct granted *g)
+{
+	for (size_t i = 0; i < g->n_ids; i++) {
+		const struct pod_device *d = pod_list_find(in->held, g->resource, g->ids[i], NULL);
+
+		if (d && d->reserved_ms > in->granted->read_ms)
+			return true;
+	}
+	return false;
+}
+
 static int add_conflicts(struct node_conflicts *c, const struct granted *g)
 {
 	const struct pool_view *v = pools_find(c->in.pools, g->resource);
 
-	if (!is_known(g, v, c->in.host))
+	if (!is_known(g, v, c->in.host) || is_allocated_since(&c->in, g))
 		return 0;
 	for (size_t i = 0; i < g->n_nodes; i++) {
 		const char *node = g->nodes[i];

@@ -110,6 +110,8 @@ int granted_read(struct granted_list *ret, const char *kubelet_dir, struct stat 
 	if (r < 0)
 		return r;
 	r = granted_parse(ret, c.text, c.len, e);
+	if (r == -ENOMEM) /* to be read again */
+		*known = (struct stat){0};
 	return r < 0 ? err_wrap(e, "%s", c.path) : r;
 }
 

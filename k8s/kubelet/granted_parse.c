@@ -155,7 +155,7 @@ static int fill(struct granted *g, const json_t *entry)
 /* 1: it cannot be decoded. */
 static int add_entry(struct granted_list *l, const json_t *entry)
 {
-	struct granted_list one = {calloc(1, sizeof(struct granted)), 1};
+	struct granted_list one = {.items = calloc(1, sizeof(struct granted)), .n = 1};
 	struct granted *at;
 	int r = one.items ? fill(&one.items[0], entry) : -ENOMEM;
 
@@ -195,6 +195,9 @@ int granted_parse(struct granted_list *ret, const char *text, size_t len, struct
 	const json_t *data = json_object_get(root, "Data");
 	int r = json_is_object(data) ? 0 : -EBADMSG;
 
+	/* jansson leaves the text empty at most failed allocations. */
+	if (!root && (json_error_code(&at) == json_error_out_of_memory || at.text[0] == '\0'))
+		r = -ENOMEM;
 	if (r == 0)
 		r = add_entries(&l, json_object_get(data, "PodDeviceEntries"));
 	json_decref(root);

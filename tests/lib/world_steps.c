@@ -120,13 +120,13 @@ static int step_in(struct attach_job *job, struct world_device *d)
 		MUST(r->state == ATTACH_FREE);
 		if (d->ns || d->marked)
 			return err_set(&job->err, -EBUSY, "it is not in the host");
-		if (!world->alive[ns])
+		if (!r->plan.in_host && !world->alive[ns])
 			return gone(job);
 		MUST(!d->traces && !d->upper);
 		r->state = ATTACH_ATTACHING;
 		r->serial++;
-		r->owner.netns.dev = 1;
-		r->owner.netns.ino = ino_of(ns);
+		r->owner.netns.dev = r->plan.in_host ? 0 : 1;
+		r->owner.netns.ino = r->plan.in_host ? 0 : ino_of(ns);
 		snprintf(r->origin.name, sizeof(r->origin.name), "v");
 		r->origin.mtu = 1500;
 		r->origin.state.key[0] = r->serial;
@@ -152,7 +152,7 @@ static int step_in(struct attach_job *job, struct world_device *d)
 			give_number(job);
 		return world->alive[ns] ? 0 : gone(job);
 	case STEP_DONE:
-		if (!world->alive[ns])
+		if (!r->plan.in_host && !world->alive[ns])
 			return gone(job);
 		if (d->taken_out)
 			return err_set(&job->err, -ENODEV, "it is not in the pod any more");
@@ -250,6 +250,16 @@ static void leave(struct world_device *d)
 	pthread_mutex_unlock(&world->lock);
 }
 
+struct journal {
+	bool open;
+};
+
+/* A worker has none that was closed meanwhile. */
+static bool is_usable(const struct journal *j)
+{
+	return !j || j->open;
+}
+
 static int fake_run(struct attach_job *job)
 {
 	struct world_device *d = device(job->record.function);
@@ -258,6 +268,7 @@ static int fake_run(struct attach_job *job)
 
 	enter(d);
 	MUST(job->journal || job->is_return);
+	MUST(is_usable(job->journal));
 	while (r == 0 && job->next < n && job->next != ours) {
 		r = is_passed_over(job) ? 0 : step(job, d);
 		job->next += r == 0;
@@ -362,13 +373,10 @@ static int fake_find(const struct hw *hw, const char *path, struct netns_id *ret
 
 /* --- the journal ------------------------------------------------------------------------------ */
 
-struct journal {
-	int unused;
-};
-
 static int fake_journal_open(struct journal **ret, const char *state_dir, struct err *e)
 {
-	static struct journal journal;
+	static struct journal journals[64];
+	struct journal *j = &journals[world->n_journal_opened % ARRAY_SIZE(journals)];
 
 	(void)state_dir;
 	world->n_journal_opened++;
@@ -378,14 +386,18 @@ static int fake_journal_open(struct journal **ret, const char *state_dir, struct
 	for (size_t i = 0; i < WORLD_VFS && world->journal_gone; i++)
 		memset(&world->devices[i].record, 0, sizeof(world->devices[i].record));
 	world->journal_gone = false;
+	j->open = true;
 	pthread_mutex_unlock(&world->lock);
-	*ret = &journal;
+	*ret = j;
 	return 0;
 }
 
 static void fake_journal_close(struct journal *j)
 {
-	(void)j;
+	pthread_mutex_lock(&world->lock);
+	if (j)
+		j->open = false;
+	pthread_mutex_unlock(&world->lock);
 }
 
 /* They are looked at after the end, too. */

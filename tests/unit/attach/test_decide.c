@@ -362,9 +362,36 @@ static void test_lost(void **state)
 	c.netdevs[0]->nsid = NSID_HOST;
 	expect_decision(&c, "return 1", NEVER);
 	c.netdevs[0]->origin[0] = '\0';
+	expect_decision(&c, "", NEVER); /* its pod may have the host's network */
+	c.f->sandboxes.known = true;
 	expect_decision(&c, "return 1", NEVER); /* whoever had it may have taken the mark away */
 	c.s.pools = &no_pools;
 	expect_decision(&c, "free 1 (is in the host, and no pool attaches it)", NEVER);
+}
+
+/* It bears no mark: its pod has the host's network, and runs with it. */
+static void test_lost_in_the_host(void **state)
+{
+	struct attachment *a;
+	struct scene c;
+
+	a = in_pod(&c, *state);
+	a->record.state = ATTACH_BAD;
+	a->lost = true;
+	c.netdevs[0]->nsid = NSID_HOST;
+	c.netdevs[0]->origin[0] = c.netdevs[0]->origin_uid[0] = '\0';
+	c.f->sandboxes.items[0].host_network = true;
+	expect_decision(&c, "free 1 (is its pod's, which has the host's network)", NEVER);
+	c.f->held.devices[0].start_ms = NOW; /* its container waits: it is cleaned first */
+	expect_decision(&c, "return 1", NEVER);
+	c.f->held.devices[0].start_ms = 0;
+	c.f->sandboxes.known = c.f->sandboxes.items[0].ready = false;
+	expect_decision(&c, "", NEVER);
+	c.f->sandboxes.known = true;
+	c.f->held.source = POD_SOURCE_NONE;
+	expect_decision(&c, "", NEVER);
+	c.f->held.source = POD_SOURCE_API;
+	expect_decision(&c, "return 1", NEVER);
 }
 
 /* VF 4 is in no pool of ours. */
@@ -610,13 +637,21 @@ static void test_anything(void **state)
 TEST_GROUP(decide)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_nothing_to_do), T(test_to_be_attached),
-		T(test_wanted_twice),  T(test_what_failed),
-		T(test_returned),      T(test_in_the_host_again),
-		T(test_doubt),	       T(test_the_runtimes_list_is_contradicted),
-		T(test_bad),	       T(test_lost_while_the_list_is_contradicted),
-		T(test_lost),	       T(test_orphans),
-		T(test_looked_after),  T(test_the_pool_is_followed),
+		T(test_nothing_to_do),
+		T(test_to_be_attached),
+		T(test_wanted_twice),
+		T(test_what_failed),
+		T(test_returned),
+		T(test_in_the_host_again),
+		T(test_doubt),
+		T(test_the_runtimes_list_is_contradicted),
+		T(test_bad),
+		T(test_lost_while_the_list_is_contradicted),
+		T(test_lost),
+		T(test_lost_in_the_host),
+		T(test_orphans),
+		T(test_looked_after),
+		T(test_the_pool_is_followed),
 		T(test_anything),
 	};
 

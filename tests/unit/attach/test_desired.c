@@ -324,6 +324,19 @@ static void test_the_devices_mtu_is_the_most(void **state)
 	assert_string_equal(joined(f), "roce:1>u1.0=net1");
 }
 
+/* Its annotation names interfaces that none of its devices gets. */
+static void test_names_on_the_hosts_network(void **state)
+{
+	struct desired_fixture *f = *state;
+
+	add_held(f, "t:c:roce:1 t:c:roce:2");
+	add_sandboxes(f, "t/u1/0@150+h");
+	set_networks(
+		f, "u1",
+		"[" Q("roce", ",\"interface\":\"a\"") "," Q("roce", ",\"interface\":\"b\"") "]");
+	assert_string_equal(joined(f), "roce:1>u1.0= roce:2>u1.0=");
+}
+
 /* --- what is gone ----------------------------------------------------------------------------- */
 
 /* devtmpfs has no idmapped mounts: the runtime could not mount /dev/rocelet. */
@@ -485,6 +498,7 @@ TEST_GROUP(desired)
 		TEST(test_a_long_name_does_not_cost_the_sentence),
 		TEST(test_a_pf_has_no_settings_of_a_vf),
 		TEST(test_user_namespaces),
+		TEST(test_names_on_the_hosts_network),
 		TEST(test_a_function_that_left_the_bus),
 		TEST(test_an_hca_without_an_ethernet_netdev),
 		TEST(test_an_address_is_one_pods),

@@ -18,6 +18,7 @@
 #include "test_group.h"
 #include "tmptree.h"
 #include "world_pods.h"
+#include "world_trouble.h"
 
 /* Whatever step fails is undone; the gate gets its reason; it is tried again when asked again. */
 static void test_each_step_fails(void **state)
@@ -198,6 +199,32 @@ static void test_what_is_stuck_holds_up_nobody_else(void **state)
 	world_end(w);
 }
 
+/* What it writes to is not closed before it ends; others are not kept waiting by that. */
+static void test_what_is_stuck_keeps_its_journal(void **state)
+{
+	struct world *w = world_start(WORLD_PLAIN);
+	struct world_gate stuck;
+	struct job_watch watch;
+	uint64_t ns, other;
+
+	(void)state;
+	job_watch_open(&watch, &w->loop, 20);
+	w->n_stuck = 1;
+	ns = world_add_sandbox(w, "b", NULL);
+	world_hold(w, 0, "b");
+	world_ask(w, &stuck, 0);
+	world_until_state(w, 0, ATTACH_ATTACHING);
+	assert_true(world_remove_journal(w));
+	other = world_run_pod(w, 1, "c");
+	world_until_events(w, "JournalBad", 1);
+	world_let_go(w);
+	world_until_state(w, 0, ATTACH_IN_POD);
+	world_end_pod(w, 0, ns);
+	world_end_pod(w, 1, other);
+	job_watch_close(&watch);
+	world_end(w);
+}
+
 TEST_GROUP(engine_failures)
 {
 	const struct CMUnitTest tests[] = {
@@ -207,6 +234,7 @@ TEST_GROUP(engine_failures)
 		cmocka_unit_test(test_ipam),
 		cmocka_unit_test(test_close_during_ipam),
 		cmocka_unit_test(test_what_is_stuck_holds_up_nobody_else),
+		cmocka_unit_test(test_what_is_stuck_keeps_its_journal),
 	};
 	char threads[12];
 

@@ -149,6 +149,7 @@ static void test_gate_of_others(void **state)
 	/* The host's network is the pod's: the device is there. */
 	ns = world_add_sandbox(w, "b", NULL);
 	w->runtime.items[0].host_network = true;
+	w->runtime.items[0].netns[0] = '\0'; /* the runtime tells none */
 	world_hold(w, 2, "b");
 	world_ask(w, &g, 2);
 	world_until_told(w, &g);

@@ -234,6 +234,31 @@ static void test_journal_lost_pod_ends_slowly(void **state)
 	world_end(w);
 }
 
+/* What tells of a device in the host is its record alone. */
+static void test_journal_bad_of_a_pod_with_the_hosts_network(void **state)
+{
+	struct world *w = world_start(WORLD_PLAIN);
+	uint64_t ns = world_add_sandbox(w, "b", NULL);
+
+	(void)state;
+	w->runtime.items[0].host_network = true;
+	w->runtime.items[0].netns[0] = '\0';
+	world_hold(w, 1, "b");
+	world_show_all(w);
+	world_until_state(w, 1, ATTACH_IN_POD);
+	world_close(w);
+	w->devices[1].bad = true;
+	w->n_events = 0;
+	world_restart(w);
+	world_show_all(w);
+	world_until_events(w, "JournalBad", 1);
+	world_until_events(w, "Attached", 1);
+	world_until_state(w, 1, ATTACH_IN_POD);
+	assert_int_equal(world_events(w, "Returned"), 0);
+	world_end_pod(w, 1, ns);
+	world_end(w);
+}
+
 /* Its pod has ended, and nobody names it. */
 static void test_journal_lost_pod_ended(void **state)
 {
@@ -509,6 +534,7 @@ TEST_GROUP(engine_start)
 		cmocka_unit_test(test_journal_lost_kubelet_young),
 		cmocka_unit_test(test_journal_lost_pod_ends_slowly),
 		cmocka_unit_test(test_journal_lost_pod_ended),
+		cmocka_unit_test(test_journal_bad_of_a_pod_with_the_hosts_network),
 		cmocka_unit_test(test_forged_mark),
 		cmocka_unit_test(test_start_without_runtime),
 		cmocka_unit_test(test_no_journal),

@@ -26,7 +26,8 @@ enum {
 	UNKNOWN_HELD = 16, /* the kubelet never answered */
 	THERE = 32,	   /* the namespace is where it was */
 	USED = 64,	   /* a process is in the namespace */
-	HIDDEN = 128	   /* whether one is cannot be seen */
+	HIDDEN = 128,	   /* whether one is cannot be seen */
+	STAYS = 256	   /* the pod has the host's network */
 };
 
 /* The attachment is roce:1 of ns/t's u1.0. */
@@ -78,6 +79,13 @@ static const struct {
 	{"not ready, processes cannot be seen, the kubelet names the pod", "t:c:roce:1",
 	 "t/u1/0@150-", HIDDEN, 3600000, NULL},
 	{"nothing but the runtime's list is known", "", "", HIDDEN | UNKNOWN_HELD, 3600000, NULL},
+	{"stays in the host, not in the list, the kubelet does not answer", "", "",
+	 STAYS | UNKNOWN_HELD, 3600000, NULL},
+	{"stays in the host, not in the list", "", "", STAYS, RECONCILE_DOUBT_MS - 1, NULL},
+	{"stays in the host, not in the list for long", "", "", STAYS, RECONCILE_DOUBT_MS,
+	 "its sandbox is gone"},
+	{"stays in the host, sandbox has ended", "t:c:roce:1", "t/u1/0@150-", STAYS, 0,
+	 "its sandbox has ended"},
 	{"made again", "t:c:roce:1@100", "t/u1/0@150+ t/u1/1@200+", 0, 0,
 	 "its pod has a newer sandbox"},
 	{"made again, the kubelet does not answer", "", "t/u1/0@150+ t/u1/1@200+", UNKNOWN_HELD, 0,
@@ -116,8 +124,8 @@ static const struct {
 	{"nobody knows anything", "", "", DEAF | UNKNOWN_HELD, 3600000, NULL},
 };
 
-static const char *why_return(struct desired_fixture *f, const struct attach_record *r,
-			      unsigned facts, uint64_t unheld_ms)
+static const char *why_return(struct desired_fixture *f, struct attach_record *r, unsigned facts,
+			      uint64_t unheld_ms)
 {
 	const struct attach_fact fact = {.record = r,
 					 .netns_gone = facts & GONE,
@@ -130,6 +138,7 @@ static const char *why_return(struct desired_fixture *f, const struct attach_rec
 						: facts & HIDDEN ? NETNS_USE_UNKNOWN
 								 : NETNS_EMPTY};
 
+	r->plan.in_host = facts & STAYS;
 	f->sandboxes.known = !(facts & DEAF);
 	if (facts & UNKNOWN_HELD)
 		f->held.source = POD_SOURCE_NONE;

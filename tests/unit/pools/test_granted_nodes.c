@@ -24,7 +24,7 @@
 static char id[DEV_ID_SIZE], node[64];
 static char *ids[] = {id}, *nodes[] = {node};
 static struct granted given = {(char *)"u1", (char *)ROCE, ids, 1, nodes, 1, false};
-static const struct granted_list list = {&given, 1};
+static struct granted_list list = {&given, 1, 0};
 
 static void give(const char *resource, const char *device, const char *path)
 {
@@ -130,6 +130,23 @@ static void test_what_is_held_no_more(void **state)
 	number(f, "mlx5_2", "uverbs1");
 	assert_int_equal(judge(f, "0000:03:00.1"), 0);
 	assert_int_equal(judge(f, "0000:03:00.2"), 0);
+}
+
+/* The same of a device that was allocated again since the checkpoint was read. */
+static void test_what_was_given_before(void **state)
+{
+	struct pool_fixture *f = *state;
+
+	pool_of_all(f, POOL_EXCLUSIVE);
+	number(f, "mlx5_1", "uverbs2");
+	number(f, "mlx5_2", "uverbs1");
+	list.read_ms = 100;
+	f->held.devices[0].reserved_ms = 101;
+	assert_int_equal(judge(f, "0000:03:00.1"), 0);
+	assert_int_equal(judge(f, "0000:03:00.2"), 0);
+	list.read_ms = 101;
+	assert_int_equal(judge(f, "0000:03:00.1"), CHANGED);
+	assert_int_equal(judge(f, "0000:03:00.2"), HELD);
 }
 
 static void test_nodes_for_all(void **state)
@@ -307,6 +324,7 @@ TEST_GROUP(granted_nodes)
 		POOL_TEST(test_a_number_that_no_device_has),
 		POOL_TEST(test_what_cannot_be_seen),
 		POOL_TEST(test_what_is_held_no_more),
+		POOL_TEST(test_what_was_given_before),
 		POOL_TEST(test_nodes_for_all),
 		POOL_TEST(test_groups_of_user_space_drivers),
 		POOL_TEST(test_slots_of_shared_pools),
