@@ -123,8 +123,8 @@ static bool sees_nodes(const struct host *h)
 	for (size_t i = 0; i < h->n_rdma; i++) {
 		const struct rdma_dev *d = &h->rdma[i];
 
-		if (d->nsid == NSID_HOST && ((d->uverbs[0] && !d->no_uverbs_node) ||
-					     (d->umad[0] && !d->no_umad_node)))
+		if (d->nsid == NSID_HOST &&
+		    ((d->uverbs[0] && !d->no_uverbs_node) || (d->umad[0] && !d->no_umad_node)))
 			return true;
 	}
 	return h->rdma_cm == RDMA_CM_THERE;
