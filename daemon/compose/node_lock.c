@@ -5,6 +5,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sock_diag.h>
+#include <linux/unix_diag.h>
+#include <netinet/tcp.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +16,7 @@
 #include <unistd.h>
 
 #include "cleanup.h"
+#include "nlsock.h"
 #include "utf8.h"
 
 /* Those who ask at once; they are not waited for. */
@@ -49,6 +53,57 @@ static void describe(const struct hw *hw, pid_t pid, char *ret, size_t size)
 		snprintf(ret, size, "pid %d (%s)", pid, name);
 }
 
+/* --- who does not answer ---------------------------------------------------------------------- */
+
+static const char *attribute(const struct nlmsghdr *h, int type, size_t size)
+{
+	const struct nlattr *a = nlmsg_find_attr((struct nlmsghdr *)h,
+						 (int)sizeof(struct unix_diag_msg), type);
+
+	return a && (size_t)nla_len(a) == size ? nla_data(a) : NULL;
+}
+
+static int see_socket(const struct nlmsghdr *h, void *arg)
+{
+	struct ucred *ret = arg;
+	struct sockaddr_un name;
+	size_t len = name_of(&name) - offsetof(struct sockaddr_un, sun_path);
+	const struct unix_diag_msg *m = nlmsg_data(h);
+	const char *is, *uid;
+
+	if (h->nlmsg_type != SOCK_DIAG_BY_FAMILY || !nlmsg_valid_hdr(h, (int)sizeof(*m)) ||
+	    m->udiag_type != SOCK_STREAM)
+		return 0;
+	is = attribute(h, UNIX_DIAG_NAME, len);
+	uid = attribute(h, UNIX_DIAG_UID, sizeof(ret->uid));
+	if (is && uid && memcmp(is, name.sun_path, len) == 0)
+		memcpy(&ret->uid, uid, sizeof(ret->uid));
+	return 0;
+}
+
+/* The kernel knows whose a socket is that does not listen, or whose queue is full. False: Linux
+ * before 5.3, or without unix_diag. */
+static bool find_owner(struct ucred *ret)
+{
+	const struct unix_diag_req ask = {.sdiag_family = AF_UNIX,
+					  .udiag_states = 1 << TCP_LISTEN | 1 << TCP_CLOSE,
+					  .udiag_show = UDIAG_SHOW_NAME | UDIAG_SHOW_UID};
+	struct nl_msg *msg = nlmsg_alloc_simple(SOCK_DIAG_BY_FAMILY, NLM_F_DUMP);
+	struct nlsock s;
+	struct err e;
+
+	*ret = (struct ucred){.uid = (uid_t)-1};
+	if (msg && nlmsg_append(msg, (void *)&ask, sizeof(ask), NLMSG_ALIGNTO) == 0 &&
+	    nlsock_open(&s, NETLINK_SOCK_DIAG, &e) == 0) {
+		(void)nlsock_call(&s, msg, see_socket, ret, &e);
+		nlsock_close(&s);
+	}
+	nlmsg_free(msg);
+	return ret->uid != (uid_t)-1;
+}
+
+/* --- who has it ------------------------------------------------------------------------------- */
+
 /* The pid of a process that we cannot see is 0. */
 static int tell_holder(const struct hw *hw, struct err *e)
 {
@@ -62,6 +117,7 @@ static int tell_holder(const struct hw *hw, struct err *e)
 
 	is_known = fd >= 0 && connect(fd, (struct sockaddr *)&name, len) == 0 &&
 		   getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0;
+	is_known = is_known || find_owner(&peer);
 	is_stranger = is_known && peer.uid != 0 && peer.uid != geteuid();
 	if (is_known && peer.pid > 0)
 		describe(hw, peer.pid, who, sizeof(who));

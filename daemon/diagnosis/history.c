@@ -233,7 +233,9 @@ static void update_tallies(struct history *h, const struct rates *r, uint64_t no
 					       SERIES_GLOBAL_PAUSE_RECEIVED),
 		[TALLY_HOST_MARKED] = of_priorities(r, SERIES_HOST_MARKED),
 		[TALLY_SLOW_RESTARTS] = (double)r->rate[SERIES_SLOW_RESTARTS],
-		[TALLY_CORRECTED] = (double)r->rate[SERIES_CORRECTED_BITS],
+		/* A link that is down has no bits to correct: that is no link without errors. */
+		[TALLY_CORRECTED] = h->down || h->changed ? (double)NAN
+							  : (double)r->rate[SERIES_CORRECTED_BITS],
 	};
 	const double kept[2] = {TALLY_S / (TALLY_S + interval_s),
 				FLOW_SLOW_S / (FLOW_SLOW_S + interval_s)};

@@ -182,5 +182,5 @@ double cnps_of_marks(const struct rates *r)
 	double sent = (double)r->rate[SERIES_CNP_SENT];
 	double made = (double)r->rate[SERIES_SLOW_RESTART_CNPS];
 
-	return made > 0 ? fmax(sent - made, 0) : sent;
+	return made > 0 && !isnan(sent) ? fmax(sent - made, 0) : sent;
 }

@@ -117,13 +117,28 @@ static bool others_have_uverbs(const struct host *h)
 	return false;
 }
 
+/* A container whose /dev is its own has no node of any device: that says nothing of the host's. */
+static bool sees_nodes(const struct host *h)
+{
+	for (size_t i = 0; i < h->n_rdma; i++) {
+		const struct rdma_dev *d = &h->rdma[i];
+
+		if (d->nsid == NSID_HOST &&
+		    ((d->uverbs[0] && !d->no_uverbs_node) || (d->umad[0] && !d->no_umad_node)))
+			return true;
+	}
+	return h->rdma_cm == RDMA_CM_THERE;
+}
+
 static void see_nodes(struct port_observation *o, const struct look *l, const struct rdma_dev *dev)
 {
+	const struct host *h = l->scene->host;
+	bool seen = sees_nodes(h);
+
 	if (dev->nsid != NSID_HOST)
 		return;
-	o->health.no_uverbs = dev->no_uverbs_node ||
-			      (!dev->uverbs[0] && others_have_uverbs(l->scene->host));
-	o->health.no_umad = dev->no_umad_node;
+	o->health.no_uverbs = dev->uverbs[0] ? dev->no_uverbs_node && seen : others_have_uverbs(h);
+	o->health.no_umad = dev->no_umad_node && seen;
 }
 
 static void see_function(struct port_observation *o, const struct function *fn)

@@ -4,6 +4,7 @@
  * the usual one. Can fail by: a netdev that is down (-ENETDOWN) or gone (-ENODEV, -ENXIO). A
  * station that answers later, or not, is not noticed. */
 #include <arpa/inet.h>
+#include <linux/filter.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
 #include <poll.h>
@@ -14,6 +15,8 @@
 #include "cleanup.h"
 #include "netns.h"
 #include "netns_announce.h"
+
+#define VLAN_NUMBER_BITS 0xfff
 
 struct probe {
 	int fd;
@@ -39,6 +42,21 @@ static int open_packet_socket(void *arg)
 
 	(void)arg;
 	return fd < 0 ? -errno : fd;
+}
+
+/* Also what comes with a tag of a VLAN that the host does not have, without it; VLAN 0 is none. */
+static int hear_no_vlans(int fd)
+{
+	static const struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)(SKF_AD_OFF + SKF_AD_VLAN_TAG)),
+		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, VLAN_NUMBER_BITS, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, 0),
+		BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
+	};
+	const struct sock_fprog program = {ARRAY_SIZE(code), (struct sock_filter *)code};
+	int r = setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program));
+
+	return r < 0 ? -errno : 0;
 }
 
 static int probe_send(const struct probe *p)
@@ -97,6 +115,8 @@ int netns_probe(int netns_fd, int ifindex, const uint8_t mac[6], const struct ip
 	struct probe p = {.fd = fd, .mac = mac, .ips = ips, .n = n};
 	int r = fd < 0 ? fd : 0;
 
+	if (r == 0)
+		r = hear_no_vlans(fd);
 	if (r == 0 && bind(fd, (const struct sockaddr *)&at, sizeof(at)) < 0)
 		r = -errno;
 	if (r == 0)

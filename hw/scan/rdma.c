@@ -187,9 +187,9 @@ static bool is_missing(int dir_fd, const char *path)
 /* drivers/infiniband/core/ucma.c registers a misc device of that name. */
 static enum rdma_cm_node look_for_rdma_cm(const struct hw *hw)
 {
-	if (!is_missing(hw->dev_fd, "infiniband/rdma_cm"))
+	if (faccessat(hw->dev_fd, "infiniband/rdma_cm", F_OK, 0) == 0)
 		return RDMA_CM_THERE;
-	if (!sysfs_exists(hw->sys_fd, "class/misc"))
+	if (errno != ENOENT || !sysfs_exists(hw->sys_fd, "class/misc"))
 		return RDMA_CM_UNKNOWN;
 	return is_missing(hw->sys_fd, "class/misc/rdma_cm") ? RDMA_CM_NO_MODULE : RDMA_CM_NO_NODE;
 }

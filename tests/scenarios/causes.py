@@ -323,9 +323,18 @@ def pre_fec_errors():
         worn(p, t, on)
         rates(symbol_errors=100 if t >= 300 else 0)(p, t, on)
 
+    def returns(p, t, on):
+        """Its switch was away for five minutes."""
+        down = 200 <= t < 500
+        set_down(p, down)
+        busy(p, *((0, 0) if down else full))
+        p.once["link_down"] = int(t == 200)
+        p.rate["corrected_bits"] = 0 if down else 6e6
+
     # The mean of a minute is ten times the usual about 30 s after the rise.
     return [
         simple("pre-fec-rises", worn, expected("pre_fec_errors", onset=(310, 350)), seconds=500, traffic=full),
+        simple("pre-fec-after-an-outage", returns, expected("link_flap", "critical", onset=(199, 203)), seconds=900, traffic=full),
         simple("pre-fec-with-damage", spoilt, expected("bad_link", "critical", onset=(299, 303)), seconds=500, traffic=full),
         node("pre-fec-odd-one", [steady(3e6), steady(1e5), steady(2e5), steady(1e5)], [expected("pre_fec_errors", "info", onset=(28, 70))]),
         node("pre-fec-all-alike", [steady(3e6)] * 4, "none"),

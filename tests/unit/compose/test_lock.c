@@ -1,19 +1,24 @@
 /* Two of us: one at a time has a folder, whatever becomes of the file that says who. */
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "cleanup.h"
 #include "daemon_child.h"
 #include "lock.h"
 #include "loop_helpers.h"
@@ -432,6 +437,70 @@ static void a_node_has_one(void **state)
 	end(other);
 }
 
+/* It answers nobody. */
+static int bind_node_as_nobody(void)
+{
+	const struct sockaddr_un name = {.sun_family = AF_UNIX, .sun_path = "\0" NODE_LOCK_NAME};
+	int fd = setresuid(65534, 65534, 65534) < 0 ? -1 : socket(AF_UNIX, SOCK_STREAM, 0);
+
+	return fd < 0 || bind(fd, (const struct sockaddr *)&name,
+			      (socklen_t)(offsetof(struct sockaddr_un, sun_path) +
+					  sizeof("\0" NODE_LOCK_NAME) - 1)) < 0
+		       ? -1
+		       : fd;
+}
+
+static int bind_node_silently(void)
+{
+	return bind_node_as_nobody() < 0 ? -1 : 0;
+}
+
+/* Nor anybody once its queue is full. */
+static int fill_node(void)
+{
+	int fd = bind_node_as_nobody(), asking;
+	struct sockaddr_un name;
+	socklen_t len = sizeof(name);
+
+	if (fd < 0 || listen(fd, 1) < 0 || getsockname(fd, (struct sockaddr *)&name, &len) < 0)
+		return -1;
+	do
+		asking = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
+	while (asking >= 0 && connect(asking, (struct sockaddr *)&name, len) == 0);
+	return asking >= 0 && errno == EAGAIN ? 0 : -1;
+}
+
+/* Another kind of socket of the same name is no lock. */
+static int hold_node_beside_a_stranger(void)
+{
+	const struct sockaddr_un name = {.sun_family = AF_UNIX, .sun_path = "\0" NODE_LOCK_NAME};
+	int fd = socket(AF_UNIX, SOCK_DGRAM, 0);
+
+	if (fd < 0 || hold_node() < 0 || setresuid(65534, 65534, 65534) < 0)
+		return -1;
+	return bind(fd, (const struct sockaddr *)&name,
+		    (socklen_t)(offsetof(struct sockaddr_un, sun_path) +
+				sizeof("\0" NODE_LOCK_NAME) - 1));
+}
+
+static void a_stranger_who_answers_nobody_keeps_no_node(void **state)
+{
+	int (*const ways[])(void) = {bind_node_silently, fill_node};
+	struct err e;
+	pid_t stranger;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(ways); i++) {
+		stranger = holder(ways[i]);
+		assert_int_equal(node_lock_take(&node_lock, &hw, &e), -EACCES);
+		assert_non_null(strstr(e.msg, "in use by user 65534"));
+		end(stranger);
+	}
+	stranger = holder(hold_node_beside_a_stranger);
+	assert_int_equal(node_lock_take(&node_lock, &hw, &e), -EALREADY);
+	end(stranger);
+}
+
 /* A pod with the host's network may take the name, if it is quicker. */
 static void another_user_keeps_no_node(void **state)
 {
@@ -546,6 +615,8 @@ TEST_GROUP(lock)
 						close_tree),
 		cmocka_unit_test_setup_teardown(a_node_has_one, open_tree, close_tree),
 		cmocka_unit_test_setup_teardown(another_user_keeps_no_node, open_tree, close_tree),
+		cmocka_unit_test_setup_teardown(a_stranger_who_answers_nobody_keeps_no_node,
+						open_tree, close_tree),
 		cmocka_unit_test_setup_teardown(who_has_the_node_is_told_to_many, open_tree,
 						close_tree),
 		cmocka_unit_test_setup_teardown(the_second_one_ends_with_folders_of_its_own,

@@ -183,6 +183,16 @@ static void no_line_carries_that(void **state)
 	assert_true(step(SERIES_CORRECTED_BITS, LINE) > 0.99 * LINE);
 }
 
+/* VFs of mlx5 count slow restarts and what they send, and no CNPs as a whole. */
+static void cnps_that_are_not_counted_are_no_zero(void **state)
+{
+	(void)state;
+	begin(0);
+	value[SERIES_CNP_SENT] = (double)NAN;
+	assert_true(step(SERIES_SLOW_RESTART_CNPS, 50) > 0);
+	assert_true(isnan(cnps_of_marks(&r)));
+}
+
 static void every_name_is_found(void **state)
 {
 	(void)state;
@@ -224,6 +234,7 @@ TEST_GROUP(rates)
 		cmocka_unit_test(everything_started_over),
 		cmocka_unit_test(whole_seconds_come_late),
 		cmocka_unit_test(no_line_carries_that),
+		cmocka_unit_test(cnps_that_are_not_counted_are_no_zero),
 		cmocka_unit_test(every_name_is_found),
 	};
 

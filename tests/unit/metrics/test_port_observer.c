@@ -209,6 +209,29 @@ static void test_character_devices(void **state)
 	assert_false(look(f, 0)->health.no_uverbs); /* nothing shows that it could have one */
 }
 
+/* In a container whose /dev is its own (the overlay observe) there is no node at all. */
+static void test_nodes_that_cannot_be_seen(void **state)
+{
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < 2; i++) {
+		strcpy(f->host.rdma[i].uverbs, "uverbs0");
+		strcpy(f->host.rdma[i].umad, "umad0");
+		f->host.rdma[i].no_uverbs_node = f->host.rdma[i].no_umad_node = true;
+	}
+	f->host.rdma_cm = RDMA_CM_NO_NODE;
+	assert_false(look(f, 0)->health.no_uverbs);
+	assert_false(look(f, 1)->health.no_umad);
+	f->host.rdma_cm = RDMA_CM_THERE;
+	f->scene.host_generation++;
+	assert_true(look(f, 0)->health.no_uverbs);
+	assert_true(look(f, 1)->health.no_umad);
+	f->host.rdma_cm = RDMA_CM_NO_NODE;
+	f->host.rdma[1].no_uverbs_node = false;
+	f->scene.host_generation++;
+	assert_true(look(f, 0)->health.no_uverbs);
+}
+
 /* The VF's port is down all the time here; its PF is the link. */
 static void test_a_pod_that_ends_is_no_flap(void **state)
 {
@@ -516,6 +539,7 @@ TEST_GROUP(port_observer)
 		cmocka_unit_test_setup_teardown(test_a_card_without_a_driver, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_the_only_card_is_lost, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_character_devices, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_nodes_that_cannot_be_seen, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_a_pod_that_ends_is_no_flap, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_soft_roce_without_its_netdev, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_absent_is_unknown, setup, teardown),

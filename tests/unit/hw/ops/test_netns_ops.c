@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
+#include <net/if.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -1004,6 +1005,53 @@ static void test_the_kernel_believes_it(void **state)
 	namespace_run(-1, "ip link delete near0");
 }
 
+/* Until it is killed: ARP requests of 192.0.2.5 in VLAN `tag`, from near0. */
+static pid_t speak_in_vlan(uint8_t tag)
+{
+	const struct sockaddr_ll near0 = {.sll_family = AF_PACKET,
+					  .sll_ifindex = (int)if_nametoindex("near0")};
+	const uint8_t frame[64] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2,   0, 0,   0, 1, 1,
+				   0x81, 0,    0,    tag,  8,	 6,    0,   1, 8,   0, 6, 4,
+				   0,	 1,    2,    0,	   0,	 0,    1,   1, 192, 0, 2, 5,
+				   0,	 0,    0,    0,	   0,	 0,    192, 0, 2,   9};
+	int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
+	pid_t pid;
+
+	assert_true(fd >= 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	while (pid == 0) {
+		sendto(fd, frame, sizeof(frame), 0, (const struct sockaddr *)&near0, sizeof(near0));
+		usleep(2000);
+	}
+	close(fd);
+	return pid;
+}
+
+/* Whoever has the address in a VLAN of the same port is in another network; VLAN 0 is none. */
+static void test_an_address_of_a_vlan_is_no_answer(void **state)
+{
+	struct ip_prefix ip = {.family = AF_INET};
+	AUTO_FD pod = namespace_new();
+	__attribute__((unused)) AUTO_FD ear = listen_to_near(pod);
+	char name[] = "far0";
+	uint8_t by[6];
+	size_t which;
+	(void)state;
+
+	inet_pton(AF_INET, "192.0.2.5", ip.addr);
+	for (uint8_t tag = 0; tag <= 7; tag = (uint8_t)(tag + 7)) {
+		pid_t pid = speak_in_vlan(tag);
+		int r = netns_probe(pod, netns_run(pod, index_inside, name), mac, &ip, 1,
+				    tag ? 500 : 30000, &which, by);
+
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+		assert_int_equal(r, tag == 0);
+	}
+	namespace_run(-1, "ip link delete near0");
+}
+
 /* The deadline of what answers is generous, as the machine may be busy. */
 static void test_an_address_in_use_answers(void **state)
 {
@@ -1116,6 +1164,7 @@ TEST_GROUP(netns_ops)
 		IN_NAMESPACES(test_settings_that_are_not_there),
 		IN_NAMESPACES(test_the_neighbours_are_told),
 		IN_NAMESPACES(test_the_kernel_believes_it),
+		IN_NAMESPACES(test_an_address_of_a_vlan_is_no_answer),
 		IN_NAMESPACES(test_an_address_in_use_answers),
 		IN_NAMESPACES(test_what_cannot_be_announced),
 	};
