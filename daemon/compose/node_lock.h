@@ -5,8 +5,8 @@
  * namespace, and takes it back when that ends, however it ends; there is no file that can be
  * deleted, renamed or locked by others. It is of the network namespace that we run in, since that
  * is where the devices are that we give away. Whoever may run programs there may take the name
- * first. A user who is neither root nor ours keeps nobody out by that, also when nothing listens there
- * or answers (from Linux 5.3 on); root does, and the sentence has its process. */
+ * first. A user who is neither root nor ours keeps nobody out by that, also when nothing listens
+ * there or answers (from Linux 5.3 on); root does, and the sentence has its process. */
 #pragma once
 
 #include <uv.h>
