@@ -35,10 +35,8 @@ n_taken_for_ill() {
 }
 
 # What happens to the links and addresses of a pod. A process in a pod's namespace keeps its device, so they end before the pods do.
-MONITORS=()
 watch_pod() { # POD
     in_netns "$1" ip monitor link address route >"$OUT/$1.monitor" 2>&1 &
-    MONITORS+=($!)
 }
 
 nothing_happened() { # POD
@@ -78,7 +76,7 @@ check "it knows who has what" "[[ \$(engine_state $a) == in_pod && \$(engine_sta
 check "the first one stays" "kill -0 $first"
 check "the traffic has ended well" "wait $traffic"
 check "nothing has happened to the pods' interfaces" "nothing_happened a && nothing_happened b"
-kill "${MONITORS[@]}"
+pkill -f "^ip monitor link address route" || true
 
 say "the next pod is the successor's"
 run_pod c "$RESOURCE=1" "$(entry 10.9.0.3/24)"
