@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What takes longer waits for somebody: a driver, the kernel, a file system. */
+/* Work that takes longer is blocked by a driver, the kernel or a file system. */
 #define JOB_SLOW_MS 10000
 
 struct job_status {

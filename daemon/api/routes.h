@@ -86,7 +86,7 @@ struct routes {
 	const struct diagnosis_report *diagnosis; /* of the last sample; NULL: none yet */
 	struct sample_watch *sample_watch;	  /* NULL: nobody may wait for samples */
 	struct live_watch *live_watch;		  /* NULL: nobody may wait for what is new */
-	job_list_fn *jobs;			  /* NULL: nobody knows */
+	job_list_fn *jobs;			  /* NULL: unknown */
 	struct order_hooks orders;
 	struct hand_over_hook hand_over;
 	uint64_t epoch_ms;	  /* unix time at the loop's time 0, to tell since when */

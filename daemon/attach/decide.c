@@ -332,8 +332,9 @@ static void await_doubt(struct decision *d, const struct attachment *a)
 
 	if (a->unheld_ms && d->s->cri_silent_ms && at > d->s->now_ms)
 		due(d, at);
-	if (a->missed_ms && a->missed_ms + RECONCILE_DOUBT_MS > d->s->now_ms)
-		due(d, a->missed_ms + RECONCILE_DOUBT_MS);
+	at = a->missed_ms + reconcile_patience_ms(a->use);
+	if (a->missed_ms && at > d->s->now_ms)
+		due(d, at);
 }
 
 /* An operation under way sees at its next step, or with its end, that there is a reason. */

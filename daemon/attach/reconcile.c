@@ -89,18 +89,14 @@ static const char *judge_missed(const struct attach_fact *f, const struct sandbo
 	/* What stays in the host has no namespace that could be empty. */
 	const bool unseen = f->record->plan.in_host && !s;
 
-	switch (unseen ? NETNS_USE_UNKNOWN : f->use) {
-	case NETNS_EMPTY:
+	const enum netns_use use = unseen ? NETNS_USE_UNKNOWN : f->use;
+
+	if (use == NETNS_EMPTY)
 		return s || !vouched ? why : NULL;
-	case NETNS_USE_UNKNOWN:
-		return !vouched && in->held->source != POD_SOURCE_NONE &&
-				       f->missed_ms >= RECONCILE_DOUBT_MS
-			       ? why
-			       : NULL;
-	case NETNS_IN_USE:
-		return NULL;
-	}
-	return NULL;
+	return !vouched && in->held->source != POD_SOURCE_NONE &&
+			       f->missed_ms >= reconcile_patience_ms(use)
+		       ? why
+		       : NULL;
 }
 
 static const char *judge_holders(const struct attach_fact *f, const struct holders *h,

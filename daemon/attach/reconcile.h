@@ -12,6 +12,11 @@
 /* How long a device may be missing from the kubelet's list while its pod's sandbox is not known to
  * be ended, before it is taken back. */
 #define RECONCILE_DOUBT_MS 10000
+/* The same where a process is in the sandbox's namespace. If it belongs to the pod, the pod may
+ * still be terminating (longer grace periods than this are rare, and the runtime's list has to be
+ * wrong as well); if it does not (a tcpdump), the device must not be leaked for as long as it runs.
+ */
+#define RECONCILE_USED_MS  300000
 
 /* One attachment, as the engine has it. */
 struct attach_fact {
@@ -43,7 +48,8 @@ struct reconcile_input {
  *   not ready         empty         any              yes: its sandbox has ended
  *   not in the list   empty         other, none      yes: its sandbox is gone
  *   not in the list   empty         this pod         no
- *   either            in use        any              no
+ *   either            in use        this pod         no
+ *   either            in use        other, none      after RECONCILE_USED_MS
  *   either            not known     this pod         no
  *   either            not known     other, none      after RECONCILE_DOUBT_MS
  *   not known         any           other, none      after RECONCILE_DOUBT_MS
@@ -59,6 +65,12 @@ struct reconcile_input {
  * elsewhere (decide.h).
  * Returns why, for the event ("its sandbox is gone"); NULL: it stays. */
 const char *reconcile_attachment(const struct attach_fact *, const struct reconcile_input *);
+/* For how long the kubelet's list and the runtime's both have to lack the pod. */
+static inline uint64_t reconcile_patience_ms(enum netns_use use)
+{
+	return use == NETNS_IN_USE ? RECONCILE_USED_MS : RECONCILE_DOUBT_MS;
+}
+
 /* The runtime's list is contradicted: it does not call the sandbox ready, and yet a process runs in
  * the namespace, or (a sandbox that is not in the list at all) the kubelet names the pod. */
 bool reconcile_is_contradicted(const struct attach_fact *, const struct reconcile_input *);

@@ -214,7 +214,7 @@ int loop_lock_run_folder(struct daemon *d, struct err *e)
 
 /* --- its life --------------------------------------------------------------------------------- */
 
-/* A kubelet gives 30 s; operations on devices end in less, unless somebody does not answer. */
+/* The kubelet kills a pod after 30 s. Operations on devices end sooner unless one is blocked. */
 #define DRAIN_MS 20000
 
 static void leave_estate(struct daemon *d);

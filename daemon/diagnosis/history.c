@@ -264,10 +264,11 @@ static void update_usual(struct history *h, double interval_s)
 
 	if (isnan(now))
 		return;
-	if (h->corrected_usual == 0 || now < h->corrected_usual)
+	if (!h->usual_known || now < h->corrected_usual)
 		h->corrected_usual = now;
 	else
 		smooth(&h->corrected_usual, now, interval_s, USUAL_S);
+	h->usual_known = true;
 }
 
 static void update_errors(struct error_run *e, const struct rates *r, uint64_t now_ms)

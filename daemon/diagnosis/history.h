@@ -77,8 +77,9 @@ struct history {
 	bool queue_pairs_failed; /* retries ran out in this sample */
 	uint64_t failed_ms;	 /* when they last did; 0 = never */
 	double phy_rate;	 /* bytes a second that the PHY received, over about a minute */
-	/* Bits that FEC corrects a second: the least mean of about an hour; 0 = unknown. */
+	/* Bits that FEC corrects a second: the least mean of about an hour. */
 	double corrected_usual;
+	bool usual_known;
 	double stuck_s;	   /* for how long RDMA counters stood still while its bytes moved */
 	double frozen_s;   /* the same while its priorities' bytes moved, perhaps those of VFs */
 	double disagree_s; /* for how long counters have contradicted each other */

@@ -42,6 +42,12 @@ static double most_by_frames(const struct rule_input *in, const struct direction
 	return frames * FRAME_BITS / (8 * in->line);
 }
 
+/* Of a priority, -1: of the whole link. */
+static enum series pause_series(const struct direction *d, int priority)
+{
+	return priority < 0 ? d->way->global : (enum series)((int)d->way->pause + priority);
+}
+
 static bool stands(const struct rule_input *in, const struct direction *d, int priority,
 		   double share)
 {
@@ -58,8 +64,7 @@ static double stood(const struct rule_input *in, const struct direction *d)
 
 static enum sight storm(const struct rule_input *in, struct finding *f, const struct direction *d)
 {
-	double global = rate_of(in, d->way->global);
-	bool seen = !isnan(global);
+	bool seen = false;
 
 	if (!in->judgeable)
 		return cannot_decide(f, "the link is not up, or was not in the whole sample");
@@ -76,8 +81,9 @@ static enum sight storm(const struct rule_input *in, struct finding *f, const st
 		return SIGHT_YES;
 	}
 	for (int p = -1; p < SETTINGS_PRIOS; p++) {
-		double share = p < 0 ? global : rate_of(in, (enum series)((int)d->way->pause + p));
-		bool by_frames = isnan(share);
+		double share = rate_of(in, pause_series(d, p));
+		/* One failed read is not a driver without the counter. */
+		bool by_frames = isnan(share) && isnan(in->rates->last[pause_series(d, p)]);
 
 		if (by_frames)
 			share = most_by_frames(in, d, p);

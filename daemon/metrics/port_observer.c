@@ -108,7 +108,7 @@ static void see_netdev(struct port_observation *o, const struct look *l, const s
 	o->was_active = had_carrier(nd);
 }
 
-/* Then a device without one is not as it should be. */
+/* If another device of the host has a uverbs device, one without it is at fault. */
 static bool others_have_uverbs(const struct host *h)
 {
 	for (size_t i = 0; i < h->n_rdma; i++)
@@ -117,7 +117,7 @@ static bool others_have_uverbs(const struct host *h)
 	return false;
 }
 
-/* A container whose /dev is its own has no node of any device: that says nothing of the host's. */
+/* With a /dev of its own a container sees no node of any device; the host's are unknown then. */
 static bool sees_nodes(const struct host *h)
 {
 	for (size_t i = 0; i < h->n_rdma; i++) {

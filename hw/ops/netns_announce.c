@@ -153,11 +153,11 @@ static size_t solicitation_frame(const uint8_t mac[6], const uint8_t addr[16], u
 size_t probe_frame(const uint8_t mac[6], const struct ip_prefix *ip,
 		   uint8_t ret[ANNOUNCE_FRAME_MAX])
 {
-	static const uint8_t nobody[4];
+	static const uint8_t unspecified[4];
 
 	switch (ip->family) {
 	case AF_INET:
-		return arp_frame(mac, nobody, ip->addr, ret);
+		return arp_frame(mac, unspecified, ip->addr, ret);
 	case AF_INET6:
 		return solicitation_frame(mac, ip->addr, ret);
 	}

@@ -24,6 +24,22 @@ make_pool() { # N_VFS [NETWORK]
 END
 }
 
+# The first N VFs of all NICs, each of which has seven, and a pool of all.
+make_all_vfs() { # N
+    local path n=0
+    for path in /sys/class/net/*/device/sriov_totalvfs; do
+        ip link set "$(cut -d/ -f5 <<<"$path")" up
+        echo 7 >"${path%totalvfs}numvfs"
+        n=$((n + 7))
+    done
+    wait_until 120 "(( \$(ls -d /sys/bus/pci/drivers/igbvf/0000:*/net/* | wc -l) == $n ))"
+    udevadm settle --timeout=60
+    for path in $(printf '%s\n' /sys/bus/pci/drivers/igbvf/0000:* | head -n "$1"); do VF_IDS+=("${path##*/}"); done
+    cat >"$CONFIG" <<END
+{"pools": [{"resourceName": "roce", "selectors": {"drivers": ["igbvf"]}, "network": {}}]}
+END
+}
+
 # All that can be seen of a VF in the host, but its index, and whether it has ever been up (it then has the kernel's default qdisc, and
 # before Linux 6.12 igb shows its own MAC as what the PF has for it). Prints less, or nothing, when it is away.
 look_of() { # ID

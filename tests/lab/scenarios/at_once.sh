@@ -12,21 +12,6 @@ ROUNDS=${1:-1} BAR=${2:-}
 N=21
 SOFT_ROCE=false
 
-# The VFs of all NICs, each of which has seven.
-make_all_vfs() {
-    local path
-    for path in /sys/class/net/*/device/sriov_totalvfs; do
-        ip link set "$(cut -d/ -f5 <<<"$path")" up
-        echo 7 >"${path%totalvfs}numvfs"
-    done
-    wait_until 120 "(( \$(ls -d /sys/bus/pci/drivers/igbvf/0000:*/net/* | wc -l) == N ))"
-    udevadm settle --timeout=60
-    for path in /sys/bus/pci/drivers/igbvf/0000:*; do VF_IDS+=("${path##*/}"); done
-    cat >"$CONFIG" <<END
-{"pools": [{"resourceName": "roce", "selectors": {"drivers": ["igbvf"]}, "network": {}}]}
-END
-}
-
 names_at_home() {
     local id
     for id in "${VF_IDS[@]}"; do echo "$id $(netdev_of "$id")"; done
@@ -57,7 +42,7 @@ in_pod() {
     in_netns many ip -brief address | grep -c '^net[0-9]* .* 10\.9\.'
 }
 
-make_all_vfs
+make_all_vfs $N
 HOME_NAMES=$(names_at_home)
 ip netns add many
 ip -n many link set lo up

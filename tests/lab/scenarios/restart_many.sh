@@ -18,22 +18,6 @@ ROUNDS=${1:-2} BAR=${2:-}
 N=32
 SOFT_ROCE=false
 
-# The VFs of all NICs, each of which has seven.
-make_all_vfs() {
-    local path
-    cp "$BUILD/rocectl" /usr/local/sbin/
-    for path in /sys/class/net/*/device/sriov_totalvfs; do
-        ip link set "$(cut -d/ -f5 <<<"$path")" up
-        echo 7 >"${path%totalvfs}numvfs"
-    done
-    wait_until 120 "(( \$(ls -d /sys/bus/pci/drivers/igbvf/0000:*/net/* | wc -l) == 35 ))"
-    udevadm settle --timeout=60
-    for path in $(printf '%s\n' /sys/bus/pci/drivers/igbvf/0000:* | head -n $N); do VF_IDS+=("${path##*/}"); done
-    cat >"$CONFIG" <<END
-{"pools": [{"resourceName": "roce", "selectors": {"drivers": ["igbvf"]}, "network": {}}]}
-END
-}
-
 # As in a DaemonSet; STARTED is when it is executed.
 start_again() {
     : >"$OUT/rocelet.log"
@@ -69,7 +53,8 @@ look_at_all() {
     find "$STATE_DIR/devices" -type f -printf '%f %s %T@\n' | sort
 }
 
-make_all_vfs
+cp "$BUILD/rocectl" /usr/local/sbin/
+make_all_vfs $N
 start_node
 for ((i = 0; i < N; i++)); do ip netns add "p$i"; ip -n "p$i" link set lo up; done
 empty=()
