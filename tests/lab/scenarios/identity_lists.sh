@@ -3,6 +3,7 @@
 # pod has hidden, a state folder that is removed, a pool that has changed since.
 # lab: --kubelet --memory 4096 --timeout 1200
 # proves: daemon/attach daemon/attach/steps hw/ops
+# needs: kill-points
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh
 # shellcheck source=../guest/kubelet.sh
