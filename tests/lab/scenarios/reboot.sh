@@ -2,6 +2,7 @@
 # What a record of the past may do to a device that has been set up anew since, or that is another one under the same name: nothing.
 # lab: --memory 2048 --timeout 900
 # proves: daemon/attach/journal daemon/attach/ipam
+# needs: kill-points
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh
 # shellcheck source=../guest/attach.sh
