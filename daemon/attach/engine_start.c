@@ -145,7 +145,10 @@ static void take_bad(struct attach_engine *e, const struct bad_file *bad)
 		return;
 	a->lost = true;
 	a->why = "its journal cannot be read";
-	a->trouble = bad->err;
+	err_set(&a->trouble, bad->err.code,
+		"%s; it stays as it is until the kubelet and the runtime tell that no pod runs "
+		"with it",
+		bad->err.msg);
 }
 
 static void take_all(struct attach_engine *e, const struct journal_walk *w)

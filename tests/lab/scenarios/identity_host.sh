@@ -71,18 +71,17 @@ check "and that is told" "rocectl events | grep -q 'on the old one sat macvlan s
 rocectl detach "$a" || true
 check_all_free
 
-say "a pod takes our mark away, and the record cannot be read"
+say "a pod takes our mark away, the record cannot be read, and no kubelet says who uses what"
 check "the VF is attached" "attach $a pod1 10.9.0.1/24"
 in_netns pod1 ip link set net1 alias ''
 in_netns pod1 ip link set net1 group 7
 kill_rocelet
 head -c 32768 /dev/urandom >"$STATE_DIR/devices/$a"
-name=$(sed -n "s/^name '\(.*\)'/\1/p" <<<"${CLEAN[$a]}")
 ip netns delete pod1
 wait_until "[[ -n \$(netdev_of $a 2>/dev/null) ]]"
+index=$(<"/sys/bus/pci/devices/$a/net/$(netdev_of "$a")/ifindex")
 start_engine
-# Its MAC was the driver's choice, which is another one now.
-check_within 60 "it is free, under a name that the pod did not choose" "[[ \$(engine_state $a) == free && \$(netdev_of $a) == $name ]]"
-check "nothing that the pod has set is left" "ip -d link show dev $name | grep -q 'group default'"
-check "by a new netdev, which is told" "rocectl events | grep 'with a new netdev' | grep -q $a"
+check "it cannot be returned by hand" "rocectl detach $a 2>&1 | grep -q 'no record tells whose $a is'"
+check "its trouble says what it waits for" "curl -fsS -m 60 $HTTP/api/v1/attachments | grep -q 'until the kubelet and the runtime tell'"
+check "and it is left as it is" "[[ \$(engine_state $a) == bad && \$(<\"/sys/bus/pci/devices/$a/net/\$(netdev_of $a)/ifindex\") == $index ]]"
 stop_rocelet

@@ -163,5 +163,21 @@ umount "$record"
 start_engine
 check_within 60 "it has one again" "[[ -e /sys/bus/pci/devices/$id/driver ]]"
 check_within 60 "and is free" "[[ \$(engine_state $id) == free && -n \$(netdev_of $id) ]]"
+
+say "a pod takes our mark away, and the record cannot be read"
+ip netns add pod1
+check "it is attached" "attach $id pod1 10.9.0.5/24"
+in_netns pod1 ip link set net1 alias ''
+in_netns pod1 ip link set net1 group 7
+kill_rocelet
+head -c 32768 /dev/urandom >"$record"
+name=$(sed -n "s/^name '\(.*\)'/\1/p" <<<"${CLEAN[$id]}")
+ip netns delete pod1
+wait_until "[[ -n \$(netdev_of $id 2>/dev/null) ]]"
+start_engine
+# Its MAC was the driver's choice, which is another one now.
+check_within 60 "it is free, under a name that the pod did not choose" "[[ \$(engine_state $id) == free && \$(netdev_of $id) == $name ]]"
+check "nothing that the pod has set is left" "ip -d link show dev $name | grep -q 'group default'"
+check "by a new netdev, which is told" "told Returned \"$id is back .*with a new netdev\""
 stop_rocelet
 echo "# the scenario took $SECONDS s"
