@@ -215,7 +215,7 @@ def file_jobs():
             yield from jobs_of_file(KINDS[kind], path, lambda args, path=path, name=name: command(path, name, args), name, needs)
 
 
-LAB_PORT = os.environ.get("LAB_PORT", "19907")  # on 127.0.0.1, for scenarios with a part on the host
+LAB_PORT = os.environ.get("LAB_PORT", "0")  # on 127.0.0.1, for scenarios with a part on the host; 0 = any that is free
 
 
 def args_of_lab(name, args):

@@ -15,7 +15,7 @@ usage: lab.sh deps                      install the host packages the lab needs
        lab.sh run [OPTIONS] SCENARIO [ARGS..]
                                         run a scenario; its status is the exit status
            --kernel NAME                  $(tr ' ' , <<<"$KNOWN_KERNELS"); default $KERNEL
-           --forward HOSTPORT:GUESTPORT   reach a guest port on 127.0.0.1 (again for more)
+           --forward HOSTPORT:GUESTPORT   reach a guest port on 127.0.0.1 (again for more); HOSTPORT 0: any that is free
            --memory MIB                   default $MEMORY
            --nics N                       SR-IOV NICs, default $NICS
            --kubelet                      share the real kubelet with the guest

@@ -217,10 +217,13 @@ void bench_until(struct resources_bench *b, bool (*until)(struct resources_bench
 	assert_true(loop_until(&b->loop, is_met, b, PATIENCE_MS));
 }
 
-/* Longer than anything is gathered. */
+/* Longer than anything is gathered, and then until no worker is at it, who may come late on a busy
+ * machine. What hangs by a test's order is not waited for. */
 void bench_settle(struct resources_bench *b)
 {
 	loop_wakeups(&b->loop, 150);
+	for (int i = 0; b->loop.active_reqs.count > 0 && i < 20; i++)
+		loop_wakeups(&b->loop, 20);
 }
 
 /* --- questions ------------------------------------------------------------------------------- */

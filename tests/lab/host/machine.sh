@@ -84,10 +84,30 @@ management_nic() { # RULES
     QEMU+=(-netdev "user,id=mgmt,restrict=on$1" -device virtio-net-pci,netdev=mgmt,romfile=)
 }
 
+is_free_port() { # PORT
+    ! (: <"/dev/tcp/127.0.0.1/$1") 2>/dev/null
+}
+
+# Below the ports that the kernel gives away by itself.
+free_port() {
+    local port
+    while port=$((20000 + RANDOM % 10000)); do
+        ! is_free_port "$port" || break
+    done
+    echo "$port"
+}
+
+# HOSTPORT 0 is whichever is free: two checkouts may run the same scenario at once.
+choose_forwards() {
+    local i
+    for i in "${!FORWARDS[@]}"; do
+        [[ ${FORWARDS[i]} != 0:* ]] || FORWARDS[i]=$(free_port):${FORWARDS[i]#0:}
+    done
+}
+
 require_free_port() { # PORT
-    if (: <"/dev/tcp/127.0.0.1/$1") 2>/dev/null; then
+    is_free_port "$1" ||
         die "port $1 on 127.0.0.1 is in use on this host; stop what listens there (ss -ltnp 'sport = :$1') and try again"
-    fi
 }
 
 # An empty output folder, held by a lock as long as this lab.sh lives.
@@ -125,6 +145,7 @@ share_sanitizers() {
 
 start_machine() { # SCENARIO [ARGS..]
     local pair
+    choose_forwards
     for pair in "${FORWARDS[@]}"; do require_free_port "${pair%%:*}"; done
     prepare_image
     prepare_state

@@ -69,6 +69,11 @@ static void sample(struct resources_bench *b)
 	resources_sampled(b->resources, uv_now(&b->loop) + 1);
 }
 
+static bool is_held(struct resources_bench *b)
+{
+	return bench_device(b, ROCE, VF(1))->state == RESERVATION_HELD;
+}
+
 static void test_from_allocate_to_return(void **state)
 {
 	struct resources_bench b;
@@ -87,6 +92,7 @@ static void test_from_allocate_to_return(void **state)
 	bench_settle(&b);
 	assert_false(has_file(&b));
 	fake_pods_hold(&b.pods, &held, 1);
+	bench_until(&b, is_held);
 	loop_wakeups(&b.loop, 1000);
 	sample(&b);
 	bench_until(&b, has_file);
