@@ -647,6 +647,33 @@ static void a_folder_that_is_gone_is_noticed(void **state)
 	tmptree_free(dir);
 }
 
+/* A step that does not end goes on with the journal that it began with: what it writes into a
+ * folder that was renamed meanwhile would be missing at the next start. */
+static void a_renamed_folder_is_not_written_to(void **state)
+{
+	char *dir = tmptree_new(), from[512], to[512];
+	struct attach_record r = record;
+	struct journal *old, *anew;
+	struct err e = {0};
+
+	(void)state;
+	old = open_in(dir);
+	assert_int_equal(journal_write(old, &r, true, &e), 0);
+	snprintf(from, sizeof(from), "%s/devices", dir);
+	snprintf(to, sizeof(to), "%s/copy", dir);
+	assert_int_equal(rename(from, to), 0);
+	assert_int_equal(journal_write(old, &r, true, &e), -ENOENT);
+	assert_non_null(strstr(e.msg, "renamed"));
+	anew = open_in(dir);
+	assert_int_equal(journal_write(anew, &r, true, &e), 0);
+	r.state = ATTACH_FREE;
+	assert_int_equal(journal_write(old, &r, false, &e), -ENOENT);
+	assert_int_equal(tell(anew, 0).n, 1);
+	journal_close(old);
+	journal_close(anew);
+	tmptree_free(dir);
+}
+
 /* Who only looks leaves even rubbish where it is. */
 static void a_look_changes_nothing(void **state)
 {
@@ -804,6 +831,7 @@ TEST_GROUP(journal)
 		cmocka_unit_test_setup(a_read_only_disk_can_be_read, fill),
 		cmocka_unit_test_setup(a_link_to_another_folder_is_not_followed, fill),
 		cmocka_unit_test(a_folder_that_is_gone_is_noticed),
+		cmocka_unit_test_setup(a_renamed_folder_is_not_written_to, fill),
 		cmocka_unit_test_setup(a_look_changes_nothing, fill),
 		cmocka_unit_test_setup(any_failed_write_is_survived, fill),
 		cmocka_unit_test_setup(any_failed_allocation_is_survived, fill),
