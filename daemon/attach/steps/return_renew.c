@@ -184,6 +184,8 @@ static int renew(struct step_run *run)
 	r = take_away(run);
 	kill_point("back-renew-3", "before");
 	if (r == 0)
+		return_forget_told_name(run);
+	if (r == 0)
 		r = function_bind(run->hw, run->record->function, run->err);
 	kill_point("back-renew-4", "before");
 	if (r == 0)
