@@ -113,15 +113,23 @@ static int find_own(struct step_run *run, struct netns_sockets *p, struct nlsock
 				 ret);
 }
 
-/* In the host a name is proof: sysfs shows it in the function's folder, and no pod can rename it
- * there while devices belong to namespaces. -ENODEV: it is not in the host. */
+/* By its name in the function's folder in sysfs, which has no index. While devices belong to
+ * namespaces no pod can rename it in the host; in shared mode it can, so the name is compared once
+ * more when it has led to an index. -ENODEV: it is not in the host; -EAGAIN: it is being renamed.
+ */
 static int find_at_home(struct step_run *run, struct nlsock **ret_sock, struct nldev_dev *ret)
 {
-	char now[RDMA_NAME_SIZE];
+	char now[RDMA_NAME_SIZE], then[RDMA_NAME_SIZE];
+	int r;
 
 	if (function_rdma(run->hw, run->record->function, now) < 0 || !now[0])
 		return -ENODEV;
-	return find_in(run, &run->host, now, ret_sock, ret);
+	r = find_in(run, &run->host, now, ret_sock, ret);
+	if (r == 0 &&
+	    (function_rdma(run->hw, run->record->function, then) < 0 || strcmp(now, then) != 0))
+		r = err_set(run->err, -EAGAIN, "%s: its RDMA device is being renamed",
+			    run->record->function);
+	return r;
 }
 
 int attach_rdma_note(struct step_run *run)
@@ -461,25 +469,20 @@ static int take_back(struct step_run *run)
 	return r == -ECANCELED ? 0 : r < 0 ? r : -ENODEV;
 }
 
-/* A pod may have renamed it, in shared mode also while it is in the host: then the name is compared
- * once more when it has led to an index. Another device's name stays with that. */
+/* A pod may have renamed it. Another device's name stays with that. */
 static int give_name(struct step_run *run)
 {
 	const char *own = run->record->origin.rdma;
-	char now[RDMA_NAME_SIZE], then[RDMA_NAME_SIZE];
+	char now[RDMA_NAME_SIZE];
 	struct nldev_dev dev;
 	struct nlsock *s = NULL;
 	int r = function_rdma(run->hw, run->record->function, now);
 
 	if (r < 0 || !now[0] || !own[0] || strcmp(now, own) == 0)
 		return 0;
-	r = find_in(run, &run->host, now, &s, &dev);
-	if (r < 0)
-		return r;
-	if (function_rdma(run->hw, run->record->function, then) < 0 || strcmp(now, then) != 0)
-		return err_set(run->err, -EAGAIN, "%s: its RDMA device is being renamed",
-			       run->record->function);
-	r = rdma_rename(s, dev.index, own, run->err);
+	r = find_at_home(run, &s, &dev);
+	if (r == 0)
+		r = rdma_rename(s, dev.index, own, run->err);
 	return r == -EEXIST ? 0 : r;
 }
 

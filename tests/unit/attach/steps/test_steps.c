@@ -340,6 +340,14 @@ static void what_is_not_as_expected_is_refused(void **state)
 	tmptree_remove(b->tree, "sys/class/net/" BENCH_NAME "/upper_storage.7/.is");
 	tmptree_remove(b->tree, "sys/class/net/" BENCH_NAME "/upper_storage.7");
 
+	tmptree_write(b->tree, "sys/bus/pci/devices/" BENCH_FUNCTION "/net/uplink/.is", "\n");
+	tmptree_write(b->tree, "sys/bus/pci/devices/" BENCH_FUNCTION "/net/port2/.is", "\n");
+	fails(b, attach_bench_attach(b), -EOPNOTSUPP, "has several netdevs in the host");
+	tmptree_remove(b->tree, "sys/bus/pci/devices/" BENCH_FUNCTION "/net/uplink/.is");
+	tmptree_remove(b->tree, "sys/bus/pci/devices/" BENCH_FUNCTION "/net/port2/.is");
+	tmptree_remove(b->tree, "sys/bus/pci/devices/" BENCH_FUNCTION "/net/uplink");
+	tmptree_remove(b->tree, "sys/bus/pci/devices/" BENCH_FUNCTION "/net/port2");
+
 	memset(&b->job.record.owner.netns, 0, sizeof(b->job.record.owner.netns));
 	snprintf(b->job.record.owner.netns.path, 64, "/proc/1/comm");
 	fails(b, attach_bench_attach(b), -EINVAL, "not a network namespace");
