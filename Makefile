@@ -177,7 +177,7 @@ $(B)/gen/proto/%.pb-c.o: $(GEN)/proto/%.pb-c.c
 WRAP := $(foreach f,malloc calloc realloc reallocarray strdup strndup send sendto write pwrite fsync fdatasync mknodat \
 	nghttp2_session_server_new3 nghttp2_session_client_new3 _skip \
 	function_unbind function_bind netdev_by_function vf_settings_get vf_settings_set nlsock_open netns_nlsock \
-	rdma_netlink_mode rdma_by_name rdma_by_index rdma_netdev rdma_soft_on rdma_move rdma_rename rdma_make_rxe rdma_delete rdma_uverbs \
+	rdma_netlink_mode rdma_by_name rdma_by_index rdma_netdev rdma_soft_on rdma_move rdma_rename rdma_make_rxe rdma_delete rdma_uverbs rdma_contexts \
 	packet_port_open packet_port_close packet_port_read packet_port_flows packet_port_memory,-Wl,--wrap=$(f))
 
 # Each program has the whole library: gold, where it is installed, links one in half the time.

@@ -473,8 +473,22 @@ const struct netdev *host_netdev(const struct host *h, int nsid, int ifindex)
 
 const struct rdma_dev *host_rdma(const struct host *h, const char *name)
 {
+	const struct rdma_dev *found = NULL;
+
+	for (size_t i = 0; i < h->n_rdma; i++) {
+		if (strcmp(h->rdma[i].name, name) != 0)
+			continue;
+		if (found)
+			return NULL;
+		found = &h->rdma[i];
+	}
+	return found;
+}
+
+const struct rdma_dev *host_rdma_in(const struct host *h, int nsid, const char *name)
+{
 	for (size_t i = 0; i < h->n_rdma; i++)
-		if (strcmp(h->rdma[i].name, name) == 0)
+		if (h->rdma[i].nsid == nsid && strcmp(h->rdma[i].name, name) == 0)
 			return &h->rdma[i];
 	return NULL;
 }

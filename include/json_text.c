@@ -6,6 +6,41 @@
 
 #include "utf8.h"
 
+/* --- parsing ---------------------------------------------------------------------------------- */
+
+/* In this thread, since it was reset. */
+static _Thread_local bool allocation_failed;
+
+static void *checked_malloc(size_t size)
+{
+	void *memory = malloc(size);
+
+	allocation_failed |= !memory;
+	return memory;
+}
+
+/* Before main(): values of one allocator are not freed by another. */
+__attribute__((constructor)) static void check_allocations(void)
+{
+	json_set_alloc_funcs(checked_malloc, free);
+}
+
+json_t *json_text_load(const char *text, size_t len, size_t flags, json_error_t *ret_where)
+{
+	json_t *value;
+
+	allocation_failed = false;
+	value = json_loadb(text, len, flags, ret_where);
+	if (!allocation_failed)
+		return value;
+	json_decref(value);
+	if (ret_where)
+		ret_where->text[0] = '\0';
+	return NULL;
+}
+
+/* --- texts ------------------------------------------------------------------------------------ */
+
 static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
 
 static char *repaired(const char *s)

@@ -259,7 +259,11 @@ void host_join_reports(struct host *);
 /* First match or NULL; borrowed until the host changes. */
 const struct function *host_function(const struct host *, const char *id);
 const struct netdev *host_netdev(const struct host *, int nsid, int ifindex);
+/* By the name alone; NULL, too, where several have it: in exclusive RDMA mode each namespace has
+ * its own names, and who is in one chooses them. */
 const struct rdma_dev *host_rdma(const struct host *, const char *name);
+/* Of one namespace, which has each name once. */
+const struct rdma_dev *host_rdma_in(const struct host *, int nsid, const char *name);
 /* Name of the namespace: "" for the host's own and for one without a name. */
 const char *host_netns_name(const struct host *, int nsid);
 

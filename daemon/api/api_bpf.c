@@ -53,7 +53,7 @@ static json_t *bpf(const struct api_bpf *b)
 
 char *api_config(const char *config_json, const struct api_bpf *b, size_t *ret_len)
 {
-	json_t *root = json_loads(config_json, 0, NULL);
+	json_t *root = json_text_load(config_json, strlen(config_json), 0, NULL);
 	char *text = NULL;
 
 	if (json_object_set_new(root, "bpf", bpf(b)) == 0)

@@ -43,7 +43,7 @@ static bool is_wanted(const struct diagnosis_question *q, const char *device,
 
 	if (!q->function && !q->pod)
 		return true;
-	dev = host_rdma(q->host, device);
+	dev = host_rdma_in(q->host, NSID_HOST, device);
 	if (q->function && !is_of_function(q->function, dev, v))
 		return false;
 	return !q->pod || concerns_pod(q->pod, v) || is_held_by(q, device, dev);

@@ -53,13 +53,14 @@ static void add_verdicts(struct json_out *o, const struct diagnosis_report *r,
 	}
 }
 
-/* Its RDMA devices, one after the other; NULL: no more. */
+/* Its RDMA devices in our namespace, one after the other; NULL: no more. The report is of those
+ * only, and a pod may call its own one in another namespace like any of them. */
 static const struct rdma_dev *next_device(const struct host *host, const char *function, size_t *at)
 {
 	while (*at < host->n_rdma) {
 		const struct rdma_dev *dev = &host->rdma[(*at)++];
 
-		if (strcmp(rdma_function_id(dev), function) == 0)
+		if (dev->nsid == NSID_HOST && strcmp(rdma_function_id(dev), function) == 0)
 			return dev;
 	}
 	return NULL;

@@ -44,7 +44,8 @@ static const struct rdma_dev *find_device(struct scene *s, const char *name)
 	for (size_t i = 0; i < s->host->n_rdma; i++) {
 		size_t at = (s->next + i) % s->host->n_rdma;
 
-		if (strcmp(s->host->rdma[at].name, name) != 0)
+		if (s->host->rdma[at].nsid != NSID_HOST ||
+		    strcmp(s->host->rdma[at].name, name) != 0)
 			continue;
 		s->next = at;
 		return &s->host->rdma[at];

@@ -334,10 +334,28 @@ static void check_empty(struct examination *x)
 	}
 }
 
+/* Of the folder, which all resources share. */
+static void check_registry(struct examination *x)
+{
+	const struct resource_table *t = x->in->resources;
+
+	for (size_t i = 0; t && i < t->n_resources; i++) {
+		if (!t->resources[i].left_registry)
+			continue;
+		find(x, FINDING_KUBELET, "",
+		     "Nothing is wrong with the devices. `--registration legacy` saves the 10 s that "
+		     "the kubelet is waited for at every start.",
+		     "the kubelet does not look for resources in plugins_registry, they are "
+		     "registered in device-plugins");
+		return;
+	}
+}
+
 static void check_kubelet(struct examination *x)
 {
 	const struct resource_table *t = x->in->resources;
 
+	check_registry(x);
 	for (size_t i = 0; t && i < t->n_resources; i++) {
 		const struct resource_info *r = &t->resources[i];
 

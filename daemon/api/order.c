@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "cleanup.h"
+#include "json_text.h"
 #include "network_keys.h"
 
 /* --- words ------------------------------------------------------------------------------------ */
@@ -91,7 +92,7 @@ static const struct parse_key hand_over_keys[] = {
 
 /* --- orders ----------------------------------------------------------------------------------- */
 
-/* Takes the order's own keys out of the object; what is left is the plan's. */
+/* Takes the order's own keys out of the object; what is left is the plan's. NULL: out of memory. */
 static json_t *take_own(json_t *object)
 {
 	json_t *own = json_object();
@@ -105,7 +106,10 @@ static json_t *take_own(json_t *object)
 		{
 			if (strcasecmp(name, attach_keys[i].name) != 0)
 				continue;
-			json_object_set(own, name, value);
+			if (json_object_set(own, name, value) < 0) {
+				json_decref(own);
+				return NULL;
+			}
 			json_object_del(object, name);
 		}
 	}
@@ -175,7 +179,7 @@ int order_parse(struct order *ret, enum order_kind kind, const char *text, size_
 		*ret = o;
 		return 0;
 	}
-	object = json_loadb(text ? text : "", len, JSON_REJECT_DUPLICATES, NULL);
+	object = json_text_load(text ? text : "", len, JSON_REJECT_DUPLICATES, NULL);
 	if (!object)
 		return parse_fail(&p, NULL, "is not JSON");
 	r = read_order(&p, kind, object, &o);

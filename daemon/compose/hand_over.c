@@ -10,6 +10,7 @@
 #include "cleanup.h"
 #include "ctl_http.h"
 #include "due.h"
+#include "json_text.h"
 #include "lock.h"
 #include "uds_socket.h"
 #include "utf8.h"
@@ -36,7 +37,7 @@ void hand_over_self(char ret[HAND_OVER_POD_SIZE])
 static int judge_answer(const struct ctl_answer *answer, char predecessor[HAND_OVER_POD_SIZE],
 			struct err *e)
 {
-	json_t *doc = json_loadb(answer->body, answer->len, 0, NULL);
+	json_t *doc = json_text_load(answer->body, answer->len, 0, NULL);
 	const char *error = json_string_value(json_object_get(doc, "error"));
 	const char *pod = json_string_value(json_object_get(doc, "pod"));
 	int r = 0;

@@ -129,14 +129,14 @@ void holders_stop(struct daemon *d)
 	d->holders = NULL;
 }
 
-/* From IPAM plugins: where the kubelet, the runtime and we are to be ordered or read about. */
+/* From IPAM plugins: where the kubelet, the runtime and we are to be ordered or read about. The
+ * runtime's socket itself, too: the folder / cannot be hidden. */
 static void hide_from_plugins(struct daemon *d)
 {
 	const struct options *o = d->options;
 	const char *const hidden[] = {
-		o->kubelet_dir,	    o->run_dir,		o->state_dir,
-		d->runtime_folder,  o->proc_root,	o->dev_root,
-		o->auth_token_file, o->basic_auth_file, o->tls_key,
+		o->kubelet_dir, o->run_dir,  o->state_dir,	 d->runtime_folder,  o->cri_socket,
+		o->proc_root,	o->dev_root, o->auth_token_file, o->basic_auth_file, o->tls_key,
 	};
 	size_t n = 0;
 	char *slash;

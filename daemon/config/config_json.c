@@ -9,6 +9,7 @@
 
 #include "array.h"
 #include "cleanup.h"
+#include "json_text.h"
 #include "utf8.h"
 
 /* What the file says stands in the sentence; no terminal control characters, no cut characters. */
@@ -178,7 +179,7 @@ static json_t *read_copy(const struct reading *r, char *copy, options_warn_fn *w
 {
 	size_t odd = make_utf8(copy, r->len);
 	json_error_t where = {0};
-	json_t *strict, *root = json_loadb(copy, r->len, 0, &where);
+	json_t *strict, *root = json_text_load(copy, r->len, 0, &where);
 
 	if (!root)
 		*why = where;
@@ -189,7 +190,7 @@ static json_t *read_copy(const struct reading *r, char *copy, options_warn_fn *w
 	if (odd != SIZE_MAX)
 		odd_text_warn(warn, arg, "%s:%u: byte 0x%02x is no UTF-8, going on without it",
 			      r->name, line_of(r, odd), (unsigned char)r->text[odd]);
-	strict = json_loadb(copy, r->len, JSON_REJECT_DUPLICATES, &where);
+	strict = json_text_load(copy, r->len, JSON_REJECT_DUPLICATES, &where);
 	if (!strict)
 		odd_text_warn(warn, arg, "%s:%d: %s, the last one counts", r->name, where.line,
 			      where.text);
@@ -250,7 +251,7 @@ json_t *config_json(const char *text, size_t len, const char *name, options_warn
 
 	if (check_bytes(&r, e) < 0)
 		return NULL;
-	root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &where);
+	root = json_text_load(text, len, JSON_REJECT_DUPLICATES, &where);
 	if (!root && (json_error_code(&where) == json_error_duplicate_key ||
 		      json_error_code(&where) == json_error_invalid_utf8))
 		root = read_as_go(&r, warn, arg, &where);
@@ -356,7 +357,7 @@ static bool token_is(const char *token, size_t len, const char *key)
 		return false;
 	if (!memchr(token, '\\', len))
 		return len - 2 == strlen(key) && memcmp(token + 1, key, len - 2) == 0;
-	string = json_loadb(token, len, JSON_DECODE_ANY, NULL);
+	string = json_text_load(token, len, JSON_DECODE_ANY, NULL);
 	same = json_is_string(string) && strcmp(json_string_value(string), key) == 0;
 	json_decref(string);
 	return same;

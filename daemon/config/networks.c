@@ -5,6 +5,7 @@
 
 #include "array.h"
 #include "cleanup.h"
+#include "json_text.h"
 #include "network_keys.h"
 #include "network_text.h"
 
@@ -83,7 +84,7 @@ static json_t *annotation_load(struct parse *p, const char *text)
 		parse_fail(p, NULL, "is too long, it may have %d bytes", NETWORKS_TEXT_MAX);
 		return NULL;
 	}
-	root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &where);
+	root = json_text_load(text, len, JSON_REJECT_DUPLICATES, &where);
 	if (!root)
 		parse_fail(p, NULL, "is not JSON: line %d, column %d: %s", where.line, where.column,
 			   where.text);

@@ -5,6 +5,7 @@
 #include <linux/if_ether.h>
 
 #include "cleanup.h"
+#include "json_text.h"
 #include "network_text.h"
 
 static const char *const interface_words[] = {"macvlan", "ipvlan"};
@@ -224,7 +225,7 @@ static void print_settings(struct json_writer *w, const struct pool_network *net
 		json_append(w, routes, route_json(&plan->routes[i]));
 	json_put(w, "routes", routes);
 	if (plan->ipam[0])
-		json_put(w, "ipam", json_loads(plan->ipam, 0, NULL));
+		json_put(w, "ipam", json_text_load(plan->ipam, strlen(plan->ipam), 0, NULL));
 }
 
 void network_print(struct json_writer *pool, const struct pool_network *network)

@@ -9,6 +9,7 @@
 
 #include "array.h"
 #include "cleanup.h"
+#include "json_text.h"
 
 /* A shorter one is part of too many words to be taken out of them. */
 #define VALUE_MIN 4
@@ -107,7 +108,9 @@ static bool holds_something(const json_t *v)
 
 static int learn_string(struct secrets *s, json_t *string)
 {
-	json_t *inner = json_loads(json_string_value(string), 0, NULL); /* an object or a list */
+	/* An object or a list. */
+	json_t *inner = json_text_load(json_string_value(string), json_string_length(string), 0,
+				       NULL);
 	AUTO_FREE char *text = NULL;
 	int r = inner ? secrets_learn(s, inner) : 0;
 

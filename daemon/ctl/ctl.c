@@ -20,6 +20,7 @@
 #include "ctl_show_diagnosis.h"
 #include "ctl_table.h"
 #include "ctl_top.h"
+#include "json_text.h"
 #include "listings.h"
 #include "question.h"
 #include "version.h"
@@ -180,7 +181,7 @@ static enum ctl_exit suggest_run(const struct ctl *c)
 		fprintf(c->err, "rocectl: %s\n", e.msg);
 		return CTL_NO_DAEMON;
 	}
-	document = json_loadb(a.body, a.len, 0, NULL);
+	document = json_text_load(a.body, a.len, 0, NULL);
 	if (a.status != 200 || !document)
 		question_complain(c, &a, document);
 	else if (configmap)
@@ -342,7 +343,7 @@ static void complete_live(const struct ctl_completion *want, FILE *out)
 
 	if (!path || ctl_ask(&a, want->socket, path, NULL, COMPLETE_MS, NULL) < 0)
 		return;
-	document = json_loadb(a.body, a.len, 0, NULL);
+	document = json_text_load(a.body, a.len, 0, NULL);
 	ctl_complete_put_live(want, document, out);
 	json_decref(document);
 	free(a.body);

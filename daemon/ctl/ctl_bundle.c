@@ -17,6 +17,7 @@
 #include "ctl_http.h"
 #include "ctl_show.h"
 #include "ctl_tar.h"
+#include "json_text.h"
 #include "version.h"
 
 #define CONFIG_DEFAULT	  "/etc/rocelet/config.json"
@@ -108,7 +109,7 @@ static bool is_json(const char *name)
 /* What it says of itself is worth having when it is no 200, too. */
 static void add_answer(struct bundle *b, const char *name, struct ctl_answer *a)
 {
-	json_t *json = is_json(name) ? json_loadb(a->body, a->len, 0, NULL) : NULL;
+	json_t *json = is_json(name) ? json_text_load(a->body, a->len, 0, NULL) : NULL;
 
 	if (a->status != 200 || (is_json(name) && !json))
 		bundle_miss(b, "%s: the daemon answers with status %u: %.*s", name, a->status,

@@ -16,6 +16,7 @@
 
 #include "cleanup.h"
 #include "ctl_bundle.h"
+#include "json_text.h"
 #include "sysfs.h"
 
 #define CONFIG_MAX  ((size_t)1 << 20)
@@ -102,7 +103,7 @@ void bundle_config_file(struct bundle *b, const char *path)
 		bundle_miss(b, "%s: %s", path, because(r));
 		return;
 	}
-	config = json_loadb(text, len, 0, &where);
+	config = json_text_load(text, len, 0, &where);
 	if (config)
 		bundle_add_json(b, "config.json", config);
 	else
@@ -120,8 +121,8 @@ static json_t *block_read(const char *text, size_t len)
 {
 	const char *line = memchr(text, '\n', len);
 
-	return line ? json_loadb(line + 1, len - (size_t)(line + 1 - text), JSON_DISABLE_EOF_CHECK,
-				 NULL)
+	return line ? json_text_load(line + 1, len - (size_t)(line + 1 - text),
+				     JSON_DISABLE_EOF_CHECK, NULL)
 		    : NULL;
 }
 

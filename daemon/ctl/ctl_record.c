@@ -9,6 +9,7 @@
 #include "cleanup.h"
 #include "ctl_http.h"
 #include "ctl_table.h"
+#include "json_text.h"
 
 /* As many digits as a double always keeps. */
 #define JSON_STYLE (JSON_COMPACT | JSON_REAL_PRECISION(15))
@@ -27,7 +28,7 @@ static int ask(struct recording *r, const char *path, json_t **ret, struct err *
 {
 	struct ctl_answer a = {0};
 	int code = ctl_ask(&a, r->args->socket, path, NULL, CTL_WAIT_MS, e);
-	json_t *document = code == 0 ? json_loadb(a.body, a.len, JSON_DECODE_ANY, NULL) : NULL;
+	json_t *document = code == 0 ? json_text_load(a.body, a.len, JSON_DECODE_ANY, NULL) : NULL;
 
 	*ret = NULL;
 	r->no_daemon = code < 0;

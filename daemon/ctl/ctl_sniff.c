@@ -145,7 +145,7 @@ static int ask_for_pod(struct sniffing *s, struct err *e)
 
 	if (r < 0)
 		return e->code = -ENOTCONN;
-	document = json_loadb(answer.body, answer.len, 0, NULL);
+	document = json_text_load(answer.body, answer.len, 0, NULL);
 	r = find_attachment(s, document, e);
 	json_decref(document);
 	free(answer.body);

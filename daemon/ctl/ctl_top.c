@@ -13,6 +13,7 @@
 #include "cleanup.h"
 #include "ctl_http.h"
 #include "ctl_lists.h"
+#include "json_text.h"
 #include "listings.h"
 #include "top_screen.h"
 
@@ -60,7 +61,7 @@ static json_t *ask(const struct top *t, const char *path, struct err *e)
 	if (ctl_ask(&a, t->ctl->args->socket, path, NULL, t->wait_ms, e) < 0)
 		return NULL;
 	if (a.status == 200)
-		document = json_loadb(a.body, a.len, 0, NULL);
+		document = json_text_load(a.body, a.len, 0, NULL);
 	if (!document)
 		err_set(e, -EPROTO, "%.*s", (int)strcspn(a.body, "\r\n"), a.body);
 	free(a.body);

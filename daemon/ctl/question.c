@@ -7,6 +7,7 @@
 #include "ctl_document.h"
 #include "ctl_http.h"
 #include "ctl_table.h"
+#include "json_text.h"
 
 /* --- the answer ------------------------------------------------------------------------------- */
 
@@ -34,7 +35,7 @@ enum ctl_exit question_ask(const struct ctl *c, const char *path, const char *bo
 		fprintf(c->err, "rocectl: %s\n", e.msg);
 		return CTL_NO_DAEMON;
 	}
-	document = json_loadb(a.body, a.len, 0, NULL);
+	document = json_text_load(a.body, a.len, 0, NULL);
 	if (a.status == 200 && document) {
 		*ret = document;
 		free(a.body);
@@ -60,7 +61,7 @@ json_t *question_ask_quietly(const struct ctl *c, const char *path, bool *ret_no
 		fprintf(c->err, "rocectl: %s\n", e.msg);
 		*ret_no_daemon = true;
 	} else if (a.status == 200) {
-		document = json_loadb(a.body, a.len, 0, NULL);
+		document = json_text_load(a.body, a.len, 0, NULL);
 	}
 	free(a.body);
 	return document;

@@ -77,6 +77,17 @@ void text_add_port(struct text *t, const char *device, uint32_t port,
 	text_add_holder(t, holder);
 }
 
+/* As the label has it. The name that a device has in another namespace may be another device's
+ * here, and a series of two devices would be none. */
+static const char *device_label(const struct host *h, const struct rdma_dev *dev,
+				char text[RDMA_NAME_SIZE + DEV_ID_SIZE])
+{
+	if (dev->nsid == NSID_HOST || host_rdma(h, dev->name))
+		return dev->name;
+	snprintf(text, RDMA_NAME_SIZE + DEV_ID_SIZE, "%s@%s", dev->name, dev->function);
+	return text;
+}
+
 /* --- the port's identity ---------------------------------------------------------------------- */
 
 static const char *bytes_source(const struct sample *s, const char *device, uint32_t port)
@@ -107,13 +118,13 @@ static void add_info(struct text *t, const struct host *h, const struct rdma_dev
 		     const struct pod_device *holder)
 {
 	const struct function *fn = dev->function[0] ? host_function(h, dev->function) : NULL;
-	char netns[NETNS_NAME_SIZE], vf[16] = "";
+	char netns[NETNS_NAME_SIZE], vf[16] = "", label[RDMA_NAME_SIZE + DEV_ID_SIZE];
 
 	if (fn && fn->vf >= 0)
 		snprintf(vf, sizeof(vf), "%d", fn->vf);
 	netns_name(h, dev, port, netns, sizeof(netns));
 	text_addf(t, "roce_port_info");
-	text_add_port(t, dev->name, port->num, holder);
+	text_add_port(t, device_label(h, dev, label), port->num, holder);
 	add_named(t, "netdev", port->netdev);
 	add_named(t, "pci", dev->function);
 	add_named(t, "driver", dev->driver);
@@ -124,7 +135,8 @@ static void add_info(struct text *t, const struct host *h, const struct rdma_dev
 	add_named(t, "parent", fn ? fn->parent : "");
 	add_named(t, "vf", vf);
 	add_named(t, "netns", netns);
-	add_named(t, "bytes_source", bytes_source(s, dev->name, port->num));
+	add_named(t, "bytes_source",
+		  dev->nsid == NSID_HOST ? bytes_source(s, dev->name, port->num) : "");
 	text_addf(t, "} 1\n");
 }
 
@@ -162,12 +174,13 @@ static void add_port(struct text *t, enum host_family f, const struct host *h,
 	uint64_t v = port_number(f, port);
 	/* No GID in use is a fact where the table is known. */
 	bool known = v || (f == HOST_GID_USED && port->gid_table_len);
+	char label[RDMA_NAME_SIZE + DEV_ID_SIZE];
 
 	if (f == HOST_PORT_INFO) {
 		add_info(t, h, dev, port, s, holder);
 	} else if (known) {
 		text_addf(t, "%s", families[f].name);
-		text_add_port(t, dev->name, port->num, holder);
+		text_add_port(t, device_label(h, dev, label), port->num, holder);
 		text_addf(t, "} %" PRIu64 "\n", v);
 	}
 }

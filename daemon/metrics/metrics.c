@@ -83,10 +83,11 @@ void metrics_free(struct metrics *m)
 
 /* --- preparing -------------------------------------------------------------------------------- */
 
-/* Who has an RDMA device to itself. */
+/* Who has an RDMA device to itself. What is sampled is in our namespace. */
 static const struct pod_device *holder_of(const struct metrics_scene *scene, const char *device)
 {
-	const struct rdma_dev *dev = scene->resources ? host_rdma(scene->host, device) : NULL;
+	const struct rdma_dev *dev = scene->resources ? host_rdma_in(scene->host, NSID_HOST, device)
+						      : NULL;
 
 	return dev ? resource_table_holder(scene->resources, dev->function, dev->name) : NULL;
 }

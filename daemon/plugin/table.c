@@ -99,6 +99,7 @@ static void add_status(const struct resource *s, struct resource_info *info)
 	info->failures = status.failures;
 	info->lists = status.lists;
 	info->watchers = status.watchers;
+	info->left_registry = status.left_registry;
 }
 
 static void add_resource(const struct resource *s, struct resource_table *t,

@@ -28,8 +28,9 @@ struct resource_info {
 	size_t first_member, n_members; /* in members[]: the functions behind them */
 	unsigned gid_capacity; /* shared: slots the GID tables have room for; 0 = unknown */
 	enum registration_state registration;
-	char error[128]; /* what the kubelet last had against it; "" = nothing */
-	char hint[352];	 /* no members: why, and what there is instead */
+	bool left_registry; /* as in kubelet.h */
+	char error[128];    /* what the kubelet last had against it; "" = nothing */
+	char hint[352];	    /* no members: why, and what there is instead */
 	uint64_t registrations, failures, lists;
 	unsigned watchers;
 	uint64_t allocations, refusals; /* containers that were given devices, or an error */

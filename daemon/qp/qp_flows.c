@@ -200,6 +200,16 @@ static int by_row(const void *a, const void *b)
 	return (x->row > y->row) - (x->row < y->row);
 }
 
+/* Names of other namespaces are their own. */
+static const struct rdma_dev *device_of(const struct host *h, const struct packet_port *p)
+{
+	for (size_t i = 0; p->function[0] && i < h->n_rdma; i++)
+		if (strcmp(h->rdma[i].name, p->device) == 0 &&
+		    strcmp(h->rdma[i].function, p->function) == 0)
+			return &h->rdma[i];
+	return p->function[0] ? NULL : host_rdma(h, p->device);
+}
+
 static int find_devices(struct join *j)
 {
 	const struct packet_sample *s = j->in->packets;
@@ -207,7 +217,7 @@ static int find_devices(struct join *j)
 	j->devices = calloc(s->n_ports ? s->n_ports : 1, sizeof(const struct rdma_dev *));
 	for (size_t i = 0; j->devices && j->in->host && i < s->n_ports; i++)
 		if (s->ports[i].device[0])
-			j->devices[i] = host_rdma(j->in->host, s->ports[i].device);
+			j->devices[i] = device_of(j->in->host, &s->ports[i]);
 	return j->devices ? 0 : -ENOMEM;
 }
 

@@ -181,6 +181,42 @@ int rdma_delete(struct nlsock *s, uint32_t index, struct err *e)
 	return rdma_change(s, nldev_delete_link(index), "deleting the RDMA device", e);
 }
 
+struct contexts {
+	bool known;
+	uint64_t n;
+};
+
+static void on_resource(const char *name, uint64_t value, void *arg)
+{
+	struct contexts *c = arg;
+
+	if (strcmp(name, "ctx") == 0)
+		*c = (struct contexts){true, value};
+}
+
+static int on_resources(const struct nlmsghdr *h, void *arg)
+{
+	int r = nldev_decode_resources(h, on_resource, arg);
+
+	return r < 0 ? r : 0;
+}
+
+int rdma_contexts(struct nlsock *s, uint32_t index, uint64_t *ret, struct err *e)
+{
+	struct contexts c = {0};
+	int r = nlsock_ask(s, nldev_request(RDMA_NLDEV_CMD_RES_GET, 0, index, NLDEV_ANY),
+			   on_resources, &c, e);
+
+	if (r == 0 && !c.known)
+		r = err_set(e, -ENODATA, "the kernel does not tell them");
+	if (r < 0) {
+		err_wrap(e, "RDMA device %u: its contexts", index);
+		return r;
+	}
+	*ret = c.n;
+	return 0;
+}
+
 static int on_chardev(const struct nlmsghdr *h, void *arg)
 {
 	return nldev_decode_chardev(h, arg);

@@ -28,5 +28,9 @@ int rdma_rename(struct nlsock *, uint32_t index, const char *name, struct err *)
  */
 int rdma_make_rxe(struct nlsock *, const char *name, const char *ifname, struct err *);
 int rdma_delete(struct nlsock *, uint32_t index, struct err *);
+/* How many contexts processes have open on it: of each, queue pairs and memory live on whatever
+ * becomes of its pod (RES_GET: fill_res_info() in nldev.c). -ENODATA: the kernel does not tell
+ * (before 4.20). */
+int rdma_contexts(struct nlsock *, uint32_t index, uint64_t *ret, struct err *);
 /* Of the device's char devices: "uverbs3" and its number. -ENOENT: it has none. */
 int rdma_uverbs(struct nlsock *, uint32_t index, struct nldev_chardev *ret, struct err *);

@@ -10,6 +10,7 @@
 #include "cleanup.h"
 #include "containerd.pb-c.h"
 #include "cri.pb-c.h"
+#include "json_text.h"
 #include "proto_budget.h"
 #include "utf8.h"
 
@@ -173,7 +174,7 @@ int cri_info_namespaces(struct cri_namespaces *ret, const char *text, size_t len
 
 	if (len > CRI_INFO_MAX)
 		return -EMSGSIZE;
-	info = json_loadb(text, len, 0, NULL);
+	info = json_text_load(text, len, 0, NULL);
 	if (!json_is_object(info)) {
 		json_decref(info);
 		return -EBADMSG;

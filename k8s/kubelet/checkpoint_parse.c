@@ -4,6 +4,7 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "json_text.h"
 #include "pod_entries.h"
 #include "pod_resources.h"
 
@@ -118,7 +119,7 @@ int pod_checkpoint_parse(struct pod_list *ret, const char *text, size_t len, str
 {
 	struct parse p = {.err = e};
 	json_error_t at;
-	json_t *root = json_loadb(text, len, 0, &at);
+	json_t *root = json_text_load(text, len, 0, &at);
 	int r;
 
 	if (!root)

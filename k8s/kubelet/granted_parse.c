@@ -10,6 +10,7 @@
 #include "array.h"
 #include "cleanup.h"
 #include "deviceplugin.pb-c.h"
+#include "json_text.h"
 #include "proto_budget.h"
 
 /* --- base64, RFC 4648 section 4 ----------------------------------------------------------------
@@ -178,6 +179,8 @@ static int add_entries(struct granted_list *l, const json_t *entries)
 	int bad = 0, r = 0;
 	size_t i;
 
+	if (entries && !json_is_null(entries) && !json_is_array(entries))
+		return -EBADMSG;
 	json_array_foreach (entries, i, entry) {
 		r = add_entry(l, entry);
 		if (r < 0)
@@ -191,7 +194,7 @@ int granted_parse(struct granted_list *ret, const char *text, size_t len, struct
 {
 	struct granted_list l = {0};
 	json_error_t at;
-	json_t *root = json_loadb(text, len, 0, &at);
+	json_t *root = json_text_load(text, len, 0, &at);
 	const json_t *data = json_object_get(root, "Data");
 	int r = json_is_object(data) ? 0 : -EBADMSG;
 

@@ -77,7 +77,8 @@ struct plugin_status {
 	uint64_t failures;	/* refusals, time-outs, lost connections */
 	uint64_t lists;		/* lists sent */
 	unsigned watchers;	/* open ListAndWatch streams */
-	char error[256];	/* the last refusal, "" = none */
+	bool left_registry; /* the kubelet does not look into plugins_registry/: legacy instead */
+	char error[256];    /* the last refusal, "" = none */
 };
 
 int kubelet_open(struct kubelet **ret, struct uv_loop_s *, const struct kubelet_opts *,

@@ -313,6 +313,7 @@ void kubelet_place_leave_registry(struct kubelet_place *place)
 	place->folder = place->other_folder;
 	place->other_folder = registry;
 	place->registry = false;
+	place->left_registry = true;
 }
 
 /* The socket in the registry goes first: a kubelet that looks there later finds nothing. */
@@ -428,7 +429,8 @@ static void show_status(struct kubelet_plugin *p)
 	plugin_status(p, &now);
 	if (now.state == p->status.state && now.registrations == p->status.registrations &&
 	    now.failures == p->status.failures && now.lists == p->status.lists &&
-	    now.watchers == p->status.watchers && strcmp(now.error, p->status.error) == 0)
+	    now.watchers == p->status.watchers && now.left_registry == p->status.left_registry &&
+	    strcmp(now.error, p->status.error) == 0)
 		return;
 	p->status = now;
 	if (p->place->hooks->status_changed)
@@ -589,6 +591,7 @@ void plugin_status(const struct kubelet_plugin *p, struct plugin_status *ret)
 		.failures = r->failures,
 		.lists = plugin_service_lists(p->service)->given,
 		.watchers = r->watchers,
+		.left_registry = p->place->left_registry,
 	};
 	snprintf(ret->error, sizeof(ret->error), "%s", r->error);
 }

@@ -24,6 +24,7 @@ struct kubelet_place {
 	const char *other_folder; /* where they would stand if registered in the other way */
 	bool registry;
 	bool may_leave_registry; /* it was our choice */
+	bool left_registry;	 /* kubelet_place_leave_registry() */
 	bool asked;		 /* in the registry, of any of ours */
 	bool kubelet_there;
 	struct file_id kubelet_id; /* of its socket, when we looked last */

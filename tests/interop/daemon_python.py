@@ -482,6 +482,7 @@ def a_registry_that_is_not_looked_into():
         equal(kubelet.requests[0].resource_name, ROCE)
         equal((os.listdir(daemon.dir + "/plugins_registry"), os.path.exists(found)), ([], False))
         assert any("does not look for resources in" in line for line in daemon.log), daemon.log
+        eventually("doctor says so", lambda: "does not look for resources in plugins_registry" in daemon.get("/api/v1/doctor"))
         kubelet.stop()
         kubelet = registered(daemon)
         equal((len(kubelet.requests), os.listdir(daemon.dir + "/plugins_registry")), (1, []))

@@ -341,6 +341,26 @@ int __wrap_rdma_rename(struct nlsock *s, uint32_t index, const char *name, struc
 	return 0;
 }
 
+int __real_rdma_contexts(struct nlsock *, uint32_t, uint64_t *, struct err *);
+int __wrap_rdma_contexts(struct nlsock *, uint32_t, uint64_t *, struct err *);
+
+int __wrap_rdma_contexts(struct nlsock *s, uint32_t index, uint64_t *ret, struct err *e)
+{
+	int place;
+
+	if (!fake_rdma)
+		return __real_rdma_contexts(s, index, ret, e);
+	place = place_of(s, index, e);
+	if (place < 0)
+		return place;
+	*ret = fake_rdma->devices[place].contexts;
+	if (fake_rdma->devices[place].closes > 0) {
+		fake_rdma->devices[place].closes--;
+		fake_rdma->devices[place].contexts--;
+	}
+	return 0;
+}
+
 uint32_t fake_rdma_add(const char *name, ino_t netns, int netdev, bool soft)
 {
 	uint32_t i = 0;

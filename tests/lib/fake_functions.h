@@ -43,6 +43,7 @@ struct fake_rdma {
 		unsigned bound; /* counted up: its index is 100 times that, and its place */
 		int netdev;	/* below it, within its namespace */
 		bool soft;
+		unsigned contexts, closes; /* open; counted that often more, one less each time */
 	} devices[24];
 	unsigned n_deleted;
 };

@@ -51,6 +51,9 @@ enum { LIFE_FD = 3, FIRST_FREE_FD };
 /* Numbers of another ABI of the same architecture begin here (__X32_SYSCALL_BIT). */
 #define ALIEN_BIT 0x40000000
 
+/* SYS_fchmodat2, Linux 6.6 (scripts/syscall.tbl). */
+#define FCHMODAT2 452
+
 /* Of a socket's type; the others are flags (SOCK_TYPE_MASK in linux/net.h, not of user space). */
 #define SOCKET_TYPE_BITS 0xf
 
@@ -127,14 +130,26 @@ static void set_limits(void)
 }
 
 /* It stays in its namespaces and under its real uid; calls of another ABI are none, and io_uring's
- * would pass by the filter. Without sockets of AF_UNIX it reaches none of the host, neither of the
- * file system nor abstract ones of the host's network namespace; a pair of streams is connected to
- * itself for good, a datagram socket of a pair is not. */
+ * would pass by the filter. It makes no file that gives root's uid or group to whoever runs it,
+ * since the folders that it writes to are the host's. Without sockets of AF_UNIX it reaches none of
+ * the host, neither of the file system nor abstract ones of the host's network namespace; a pair of
+ * streams is connected to itself for good, a datagram socket of a pair is not. */
 static void set_filter(const struct cage *c)
 {
 #define IS(nr, yes) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (nr), 0, 1), BPF_STMT(BPF_RET | BPF_K, yes)
 #define NO(error)   (SECCOMP_RET_ERRNO | (error))
 #define ARG(n)	    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[n]))
+/* A call with a mode, and one that has it only where the file is made. */
+#define MODE(nr, mode)                                                                             \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (nr), 0, 4), ARG(mode),                                \
+		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, S_ISUID | S_ISGID, 0, 1),                     \
+		BPF_STMT(BPF_RET | BPF_K, NO(EPERM)), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+#define MAKES (O_CREAT | (O_TMPFILE & ~O_DIRECTORY))
+#define OPEN(nr, flags, mode)                                                                      \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (nr), 0, 6), ARG(flags),                               \
+		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, MAKES, 0, 3), ARG(mode),                      \
+		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, S_ISUID | S_ISGID, 0, 1),                     \
+		BPF_STMT(BPF_RET | BPF_K, NO(EPERM)), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 	const uint32_t refused_family = c->unix_sockets ? UINT32_MAX : AF_UNIX;
 	const struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
@@ -149,8 +164,21 @@ static void set_filter(const struct cage *c)
 		IS(SYS_unshare, NO(EPERM)),
 		IS(SYS_setns, NO(EPERM)),
 		IS(SYS_io_uring_setup, NO(ENOSYS)),
-		/* Its flags are in memory; libraries then take clone, whose are in a register. */
+		/* Their flags are in memory; libraries then take clone and openat, whose are in
+		 * registers. */
 		IS(SYS_clone3, NO(ENOSYS)),
+		IS(SYS_openat2, NO(ENOSYS)),
+#ifdef SYS_chmod /* not on arm64 */
+		MODE(SYS_chmod, 1),
+		MODE(SYS_creat, 1),
+		MODE(SYS_mknod, 1),
+		OPEN(SYS_open, 1, 2),
+#endif
+		MODE(SYS_fchmod, 1),
+		MODE(SYS_fchmodat, 2),
+		MODE(FCHMODAT2, 2),
+		MODE(SYS_mknodat, 2),
+		OPEN(SYS_openat, 2, 3),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 4),
 		ARG(0),
 		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_NEWUSER, 0, 1),

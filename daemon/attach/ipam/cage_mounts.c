@@ -2,11 +2,16 @@
  *
  * A place is a folder or file that is hidden or given. Places are made in the order of the length
  * of their real paths, so that each covers or uncovers a part of what is above it: a folder that is
- * hidden stays so below one that is given, and the other way round. */
+ * hidden stays so below one that is given, and the other way round.
+ *
+ * Another caged program may write to a folder above a place and rename or link what is in it at any
+ * time. So no link leads to a folder that is given to write to, it is mounted from the descriptor
+ * that was looked at, and every place is found by its real path without links and compared. */
 #include "cage_mounts.h"
 
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/openat2.h>
 #include <stdbool.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -34,6 +39,8 @@ struct place {
 	char path[PATH_MAX]; /* real */
 	size_t len;
 	bool is_given, is_folder;
+	dev_t dev; /* with the inode: what was looked at */
+	ino_t ino;
 	int fd; /* given: a copy of its mounts. Hidden: what covers it, -1 = not made yet */
 };
 
@@ -44,18 +51,30 @@ struct places {
 
 /* --- paths ------------------------------------------------------------------------------------ */
 
-/* Of an open descriptor, by the link in /proc. */
-static void real_path(struct place *p, int fd)
-{
-	char link[32] = "/proc/self/fd/", digits[12];
-	size_t at = strlen(link), n = 0;
-	ssize_t len;
+#define LINK_SIZE 32
 
+/* The link in /proc of an open descriptor. */
+static void link_of(int fd, char link[LINK_SIZE])
+{
+	static const char folder[] = "/proc/self/fd/";
+	char digits[12];
+	size_t at = sizeof(folder) - 1, n = 0;
+
+	memcpy(link, folder, at);
 	do
 		digits[n++] = (char)('0' + fd % 10);
 	while ((fd /= 10) > 0);
 	while (n > 0)
 		link[at++] = digits[--n];
+	link[at] = '\0';
+}
+
+static void real_path(struct place *p, int fd)
+{
+	char link[LINK_SIZE];
+	ssize_t len;
+
+	link_of(fd, link);
 	len = readlink(link, p->path, sizeof(p->path) - 1);
 	if (len <= 0)
 		cage_fail(link);
@@ -75,6 +94,33 @@ static bool is_below_hidden(const struct places *all, const struct place *p)
 		if (!all->items[i].is_given && is_in(p, &all->items[i]))
 			return true;
 	return false;
+}
+
+static int open_real(const char *path)
+{
+	const struct open_how how = {.flags = O_PATH | O_CLOEXEC,
+				     .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
+
+	return (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+}
+
+/* As it is now; below a hidden place it is another one, made by us. -1: there is none. */
+static int open_place(const struct places *all, const struct place *p)
+{
+	struct stat st;
+	int fd = open_real(p->path);
+
+	if (fd < 0 && errno == ENOENT)
+		return -1;
+	if (fd < 0 || fstat(fd, &st) < 0)
+		cage_fail(p->path);
+	for (size_t i = 0; i < all->n; i++)
+		if (!all->items[i].is_given && &all->items[i] != p && is_in(p, &all->items[i]))
+			return fd;
+	if (st.st_dev == p->dev && st.st_ino == p->ino)
+		return fd;
+	errno = ESTALE;
+	cage_fail(p->path);
 }
 
 /* With the folders above it; its own last part only if it is a folder. */
@@ -126,20 +172,66 @@ static void add(struct places *all, const struct place *p)
 	all->items[at] = *p;
 }
 
+static void look_at_open(struct place *p, int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		cage_fail("a place");
+	p->is_folder = S_ISDIR(st.st_mode);
+	p->dev = st.st_dev;
+	p->ino = st.st_ino;
+	real_path(p, fd);
+}
+
 /* False: there is no such file. */
 static bool look_at(struct place *p, const char *path, int *ret_fd)
 {
-	struct stat st;
 	int fd = open(path, O_PATH | O_CLOEXEC);
 
 	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
 		return false;
-	if (fd < 0 || fstat(fd, &st) < 0)
+	if (fd < 0)
 		cage_fail(path);
-	p->is_folder = S_ISDIR(st.st_mode);
-	real_path(p, fd);
+	look_at_open(p, fd);
 	*ret_fd = fd;
 	return true;
+}
+
+/* One component at a time, and made where it is not there. /var/run is a link on most systems, and
+ * no program may write to /var. */
+static int open_writable(const char *path)
+{
+	int above = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct stat st;
+
+	if (strncmp(path, "/var/run/", 9) == 0 && lstat("/var/run", &st) == 0 &&
+	    S_ISLNK(st.st_mode))
+		path += strlen("/var");
+	while (above >= 0 && *(path += strspn(path, "/"))) {
+		char part[NAME_MAX + 1];
+		size_t n = strcspn(path, "/");
+		int fd;
+
+		if (n >= sizeof(part))
+			n = sizeof(part) - 1;
+		memcpy(part, path, n);
+		part[n] = '\0';
+		if (mkdirat(above, part, 0755) < 0 && errno != EEXIST)
+			cage_fail(path);
+		fd = openat(above, part, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (fd < 0 && errno == ENOTDIR &&
+		    fstatat(above, part, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode))
+			errno = ELOOP;
+		if (fd < 0)
+			cage_fail(path);
+		close(above);
+		above = fd;
+		path += n;
+	}
+	if (above < 0)
+		cage_fail("/");
+	return above;
 }
 
 static void add_hidden(struct places *all, const char *path)
@@ -168,22 +260,38 @@ static int copy_mounts(int fd, const char *path, unsigned flags)
 	return copy;
 }
 
-/* What is only read need not be given where nothing hides it. */
-static void add_given(struct places *all, const char *path, bool is_writable)
+/* A copy of the mounts, which the descriptor leads to. */
+static void add_given(struct places *all, struct place *p, int fd, unsigned closed)
 {
-	struct mount_attr attr = {.attr_set = is_writable ? MOUNT_ATTR_NODEV | MOUNT_ATTR_NOSUID
-							  : ALL_CLOSED};
-	struct place p = {.is_given = true};
+	struct mount_attr attr = {.attr_set = closed};
+
+	p->is_given = true;
+	p->fd = copy_mounts(fd, "", AT_EMPTY_PATH | AT_RECURSIVE);
+	if (mount_setattr(p->fd, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr, sizeof(attr)) < 0)
+		cage_fail(p->path);
+	add(all, p);
+}
+
+static void add_writable(struct places *all, const char *path)
+{
+	struct place p = {0};
+	int fd = open_writable(path);
+
+	look_at_open(&p, fd);
+	add_given(all, &p, fd, MOUNT_ATTR_NODEV | MOUNT_ATTR_NOSUID);
+	close(fd);
+}
+
+/* What is only read need not be given where nothing hides it. */
+static void add_readable(struct places *all, const char *path)
+{
+	struct place p = {0};
 	int fd;
 
 	if (!look_at(&p, path, &fd))
 		return;
-	if (is_writable || is_below_hidden(all, &p)) {
-		p.fd = copy_mounts(fd, "", AT_EMPTY_PATH | AT_RECURSIVE);
-		if (mount_setattr(p.fd, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr, sizeof(attr)) < 0)
-			cage_fail(path);
-		add(all, &p);
-	}
+	if (is_below_hidden(all, &p))
+		add_given(all, &p, fd, ALL_CLOSED);
 	close(fd);
 }
 
@@ -198,7 +306,7 @@ static void add_folder_of(struct places *all, const char *program)
 		return;
 	memcpy(folder, program, n);
 	folder[n] = '\0';
-	add_given(all, folder, false);
+	add_readable(all, folder);
 }
 
 static void gather(struct places *all, const struct cage *c)
@@ -208,43 +316,43 @@ static void gather(struct places *all, const struct cage *c)
 		add_hidden(all, always_hidden[i]);
 	for (size_t i = 0; c->hidden && i < CAGE_HIDDEN_MAX && c->hidden[i]; i++)
 		add_hidden(all, c->hidden[i]);
-	for (size_t i = 0; c->writable && i < CAGE_WRITABLE_MAX && c->writable[i]; i++) {
-		make_folders(c->writable[i], true);
-		add_given(all, c->writable[i], true);
-	}
+	for (size_t i = 0; c->writable && i < CAGE_WRITABLE_MAX && c->writable[i]; i++)
+		add_writable(all, c->writable[i]);
 	add_folder_of(all, c->program);
 	if (c->host_network)
-		add_given(all, RESOLV_CONF, false);
+		add_readable(all, RESOLV_CONF);
 }
 
 /* --- making them ------------------------------------------------------------------------------ */
 
-static void put(int fd, const char *path)
+/* on_fd: of what it covers. Both are closed. */
+static void put(int fd, int on_fd, const char *path)
 {
-	if (move_mount(fd, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH) < 0)
+	if (move_mount(fd, "", on_fd, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
 		cage_fail(path);
 	close(fd);
+	close(on_fd);
 }
 
 /* Its flags are one of those that the daemon's filter of system calls lets through
  * (privileges/syscalls.c). */
-static void hide(struct place *p)
+static void hide(const struct places *all, struct place *p)
 {
-	int fd = open(p->path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	char link[LINK_SIZE];
+	int fd = open_place(all, p);
 
-	if (fd < 0 && errno == ENOENT) /* what is above it is hidden */
+	if (fd < 0) /* what is above it is hidden */
 		return;
-	if (fd < 0)
-		cage_fail(p->path);
-	close(fd);
 	if (!p->is_folder) {
-		put(copy_mounts(AT_FDCWD, devices[0], 0), p->path);
+		put(copy_mounts(AT_FDCWD, devices[0], 0), fd, p->path);
 		return;
 	}
-	if (mount("tmpfs", p->path, "tmpfs", MS_NODEV | MS_NOEXEC | MS_NOSUID,
+	link_of(fd, link);
+	if (mount("tmpfs", link, "tmpfs", MS_NODEV | MS_NOEXEC | MS_NOSUID,
 		  "mode=0755,size=64k,nr_inodes=256") < 0)
 		cage_fail(p->path);
-	p->fd = open(p->path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	close(fd);
+	p->fd = open_real(p->path);
 	if (p->fd < 0)
 		cage_fail(p->path);
 }
@@ -253,13 +361,17 @@ static void make(struct places *all)
 {
 	for (size_t i = 0; i < all->n; i++) {
 		struct place *p = &all->items[i];
+		int fd;
 
 		if (!p->is_given) {
-			hide(p);
+			hide(all, p);
 			continue;
 		}
 		make_point(p);
-		put(p->fd, p->path);
+		fd = open_place(all, p);
+		if (fd < 0)
+			cage_fail(p->path);
+		put(p->fd, fd, p->path);
 	}
 }
 
@@ -294,7 +406,7 @@ void cage_mounts_close(const struct cage *c)
 	if (mount_setattr(AT_FDCWD, "/", AT_RECURSIVE, &attr, sizeof(attr)) < 0)
 		cage_fail("read-only mounts");
 	for (size_t i = 0; i < ARRAY_SIZE(devices); i++)
-		put(dev_fds[i], devices[i]);
+		put(dev_fds[i], open(devices[i], O_PATH | O_CLOEXEC), devices[i]);
 	make(&all);
 	seal(&all);
 	/* By that of outside the roots of other processes could be reached. */

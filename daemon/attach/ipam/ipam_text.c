@@ -7,6 +7,7 @@
 
 #include "cleanup.h"
 #include "ipam.h"
+#include "json_text.h"
 #include "network_text.h"
 
 /* Every plugin that is around speaks it; 1.1.0 added nothing that IPAM needs. */
@@ -18,7 +19,8 @@
 
 int ipam_needs_of(const struct attach_record *r, struct ipam_needs *ret, struct err *e)
 {
-	json_t *root = json_loads(r->plan.ipam, JSON_REJECT_DUPLICATES, NULL);
+	json_t *root = json_text_load(r->plan.ipam, strlen(r->plan.ipam), JSON_REJECT_DUPLICATES,
+				      NULL);
 	int error = root ? ipam_needs_read(ret, root, e) : err_set(e, -EINVAL, "is not JSON");
 
 	json_decref(root);
@@ -37,7 +39,7 @@ static void network_name(const char *resource, char *name, size_t size)
 char *ipam_config(const struct attach_record *r)
 {
 	char name[RESOURCE_NAME_SIZE];
-	json_t *root, *ipam = json_loads(r->plan.ipam, 0, NULL);
+	json_t *root, *ipam = json_text_load(r->plan.ipam, strlen(r->plan.ipam), 0, NULL);
 	char *text;
 
 	network_name(r->resource, name, sizeof(name));
@@ -155,7 +157,7 @@ static int read_routes(struct attach_record *r, const json_t *list, const json_t
 
 int ipam_parse_result(struct attach_record *r, const char *text, size_t len, struct err *e)
 {
-	json_t *root = json_loadb(text, len, 0, NULL);
+	json_t *root = json_text_load(text, len, 0, NULL);
 	json_t *ips = json_object_get(root, "ips");
 	struct attach_record got = {0};
 	char beginning[QUOTE_SIZE];
@@ -193,7 +195,7 @@ static void how_it_ended(int exit_status, const char *said, struct err *e)
 
 void ipam_parse_error(const char *text, size_t len, int exit_status, struct err *e)
 {
-	json_t *root = json_loadb(text, len, 0, NULL);
+	json_t *root = json_text_load(text, len, 0, NULL);
 	const char *msg = string_of(root, "msg"), *details = string_of(root, "details");
 	json_int_t code = json_integer_value(json_object_get(root, "code"));
 	char said[QUOTE_SIZE], more[QUOTE_SIZE] = "";

@@ -256,6 +256,15 @@ static int encode_record(const struct journal *j, const char *name, uint8_t *blo
 	return encode(j, name, block, serial, &brief, e);
 }
 
+/* What was written into a folder that was renamed meanwhile is not found at the next start. */
+static int check_place(const struct journal *j, const char *name, struct err *e)
+{
+	if (!journal_is_gone(j))
+		return 0;
+	return err_set(e, -ENOENT, "journal: writing %s/%s: the folder was removed or renamed",
+		       j->path, name);
+}
+
 int journal_write(struct journal *j, const struct attach_record *r, bool durable, struct err *e)
 {
 	uint8_t block[JOURNAL_BLOCK];
@@ -274,10 +283,10 @@ int journal_write(struct journal *j, const struct attach_record *r, bool durable
 		code = last_serial(j, name, fd, &serial, e);
 	if (code == 0)
 		code = encode_record(j, name, block, serial + 1, r, e);
-	if (code < 0)
-		return code;
-	return fd < 0 ? create(j, name, block, e)
-		      : write_over(j, name, fd, block, serial + 1, durable, e);
+	if (code == 0)
+		code = fd < 0 ? create(j, name, block, e)
+			      : write_over(j, name, fd, block, serial + 1, durable, e);
+	return code < 0 ? code : check_place(j, name, e);
 }
 
 /* --- all of them ------------------------------------------------------------------------------ */

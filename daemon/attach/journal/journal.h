@@ -53,8 +53,9 @@ bool journal_is_gone(const struct journal *);
 /* Writes and, if durable, waits until it is on the disk; a record that is not durable survives our
  * death but not the machine's (the first one of a device always does). The key is the record's. A
  * failed write leaves what was there before. -EPROTONOSUPPORT: a newer rocelet's file is left
- * alone; -EMSGSIZE, -EINVAL: see journal_encode(). Without a journal (NULL), or one that is only
- * looked at: -EROFS for what is about to be away; what is on its way back goes unwritten. */
+ * alone; -EMSGSIZE, -EINVAL: see journal_encode(); -ENOENT: journal_is_gone(), whatever was
+ * written. Without a journal (NULL), or one that is only looked at: -EROFS for what is about to be
+ * away; what is on its way back goes unwritten. */
 int journal_write(struct journal *, const struct attach_record *, bool durable, struct err *);
 /* Every record whose state is not free. A file that cannot be understood is told to `bad` (with a
  * sentence that names it; key: the device that its name tells) and set aside as FILE.bad; one from

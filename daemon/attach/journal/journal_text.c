@@ -5,6 +5,7 @@
 #include <zlib.h>
 
 #include "journal.h"
+#include "json_text.h"
 #include "record_json.h"
 #include "sysfs.h"
 
@@ -148,7 +149,7 @@ int journal_serial(const uint8_t *bytes, size_t len, uint64_t *ret, struct err *
 static int decode_body(const struct head *h, struct attach_record *ret, struct err *e)
 {
 	json_error_t at;
-	json_t *o = json_loadb(h->body, (size_t)h->len, JSON_REJECT_DUPLICATES, &at);
+	json_t *o = json_text_load(h->body, (size_t)h->len, JSON_REJECT_DUPLICATES, &at);
 	int r;
 
 	if (!o && (json_error_code(&at) == json_error_out_of_memory || !at.text[0]))

@@ -113,15 +113,23 @@ static int find_own(struct step_run *run, struct netns_sockets *p, struct nlsock
 				 ret);
 }
 
-/* In the host a name is proof: sysfs shows it in the function's folder, and no pod can rename it
- * there while devices belong to namespaces. -ENODEV: it is not in the host. */
+/* By its name in the function's folder in sysfs, which has no index. While devices belong to
+ * namespaces no pod can rename it in the host; in shared mode it can, so the name is compared once
+ * more when it has led to an index. -ENODEV: it is not in the host; -EAGAIN: it is being renamed.
+ */
 static int find_at_home(struct step_run *run, struct nlsock **ret_sock, struct nldev_dev *ret)
 {
-	char now[RDMA_NAME_SIZE];
+	char now[RDMA_NAME_SIZE], then[RDMA_NAME_SIZE];
+	int r;
 
 	if (function_rdma(run->hw, run->record->function, now) < 0 || !now[0])
 		return -ENODEV;
-	return find_in(run, &run->host, now, ret_sock, ret);
+	r = find_in(run, &run->host, now, ret_sock, ret);
+	if (r == 0 &&
+	    (function_rdma(run->hw, run->record->function, then) < 0 || strcmp(now, then) != 0))
+		r = err_set(run->err, -EAGAIN, "%s: its RDMA device is being renamed",
+			    run->record->function);
+	return r;
 }
 
 int attach_rdma_note(struct step_run *run)
@@ -461,7 +469,7 @@ static int take_back(struct step_run *run)
 	return r == -ECANCELED ? 0 : r < 0 ? r : -ENODEV;
 }
 
-/* A pod may have renamed it. */
+/* A pod may have renamed it. Another device's name stays with that. */
 static int give_name(struct step_run *run)
 {
 	const char *own = run->record->origin.rdma;
@@ -472,8 +480,10 @@ static int give_name(struct step_run *run)
 
 	if (r < 0 || !now[0] || !own[0] || strcmp(now, own) == 0)
 		return 0;
-	r = find_in(run, &run->host, now, &s, &dev);
-	return r < 0 ? r : rdma_rename(s, dev.index, own, run->err);
+	r = find_at_home(run, &s, &dev);
+	if (r == 0)
+		r = rdma_rename(s, dev.index, own, run->err);
+	return r == -EEXIST ? 0 : r;
 }
 
 static int bring_own(struct step_run *run)
@@ -510,6 +520,30 @@ static int return_own(struct step_run *run)
 	return r < 0 ? r : give_name(run);
 }
 
+static int count_contexts(struct step_run *run, uint64_t *ret)
+{
+	struct nldev_dev dev;
+	struct nlsock *s = NULL;
+	int r = find_at_home(run, &s, &dev);
+
+	return r < 0 ? r : rdma_contexts(s, dev.index, ret, run->err);
+}
+
+/* What a process that exits had open ends by itself, and so does what we have open to look at it.
+ */
+int attach_rdma_is_open(struct step_run *run)
+{
+	struct retries retries = {0};
+	uint64_t n = 0;
+	int r = run_open_host(run);
+
+	if (r < 0 || !function_has(run->hw, run->record->function, "infiniband"))
+		return r;
+	while ((r = count_contexts(run, &n)) == 0 && n > 0 && run_again_later(&retries))
+		;
+	return r == 0 ? n > 0 : r == -ENODEV ? 0 : r;
+}
+
 /* A kernel driver makes it in the host, under a name of its own; udev may give it another. */
 int attach_rdma_renewed(struct step_run *run)
 {
@@ -531,5 +565,8 @@ int attach_rdma_return(struct step_run *run)
 
 	if (r == 0)
 		r = attach_rdma_moves(run);
-	return r > 0 ? return_own(run) : r;
+	if (r != 0 || !run->record->origin.rdma[0])
+		return r > 0 ? return_own(run) : r;
+	r = run_open_host(run);
+	return r < 0 ? r : give_name(run);
 }

@@ -18,6 +18,10 @@ int attach_rdma_verify(struct step_run *);
 int attach_rdma_compare(struct step_run *);
 /* Both undone, wherever they are by now. */
 int attach_rdma_return(struct step_run *);
+/* Does a process have the function's own RDMA device open in the host, though its pod has ended (a
+ * descriptor of it that was passed on)? 1: yes, still after a moment; 0: no, or it has none;
+ * negative errno: it cannot be told. */
+int attach_rdma_is_open(struct step_run *);
 /* After the function's driver has made its RDMA device anew: its own name. */
 int attach_rdma_renewed(struct step_run *);
 /* The name that a soft-RoCE device gets unless it is taken: of the function, or of the ID where

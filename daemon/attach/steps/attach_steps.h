@@ -27,6 +27,9 @@ int return_step_done(struct step_run *);
 /* Name, alias, MTU and flags as they were, wherever the netdev is; then settings of the PF, MAC, up
  * or down. */
 int return_bring_home(struct step_run *);
+/* Once the old netdev is gone: a name that only the mark has told is none where udev names the new
+ * one. */
+void return_forget_told_name(struct step_run *);
 int return_restore(struct step_run *);
 /* Gives the function a new netdev, which is at home: the old one, or its RDMA device, is where
  * nobody can get it. -EAGAIN: that must not be. */

@@ -27,6 +27,7 @@ struct findings {
 	uint32_t different, unknown;
 	struct netdev_inside inside;
 	int inside_told; /* by netdev_look_inside() */
+	int rdma_open;	 /* attach_rdma_is_open() */
 };
 
 static int look(struct step_run *run, struct findings *f)
@@ -44,6 +45,7 @@ static int look(struct step_run *run, struct findings *f)
 	*f = (struct findings){0};
 	f->different = netdev_state_differ(was, &is, &f->unknown);
 	f->inside_told = netdev_look_inside(run->hw, run->seen.netdev.ifindex, &f->inside);
+	f->rdma_open = attach_rdma_is_open(run);
 	if (f->inside.napi_apart)
 		f->different |= 1u << STATE_NAPI;
 	return 0;
@@ -59,6 +61,10 @@ static void describe(const struct findings *f, char text[ATTACH_LEFT_SIZE])
 	if (f->inside.n_uppers > 0)
 		snprintf(text + n, ATTACH_LEFT_SIZE - n, "%s%.15s %.15s in namespace net:[%u]",
 			 n ? ", " : "", u->kind[0] ? u->kind : "interface", u->name, u->netns);
+	n = strlen(text);
+	if (f->rdma_open > 0)
+		snprintf(text + n, ATTACH_LEFT_SIZE - n,
+			 "%sa process that has its RDMA device open", n ? ", " : "");
 }
 
 /* A pool that wants no reset is content with what can be found, and with what a driver may have
@@ -69,6 +75,7 @@ static bool is_unknown(const struct step_run *run, const struct findings *f)
 	const bool content = run->record->plan.clean == CLEAN_RESTORE;
 
 	return f->unknown & ~(content ? 1u << STATE_XPS : 0) || f->inside_told < 0 ||
+	       f->rdma_open < 0 ||
 	       ((f->inside_told == NETDEV_SEARCHED || run->udev_is_next) && !content);
 }
 
@@ -184,6 +191,8 @@ static int renew(struct step_run *run)
 	r = take_away(run);
 	kill_point("back-renew-3", "before");
 	if (r == 0)
+		return_forget_told_name(run);
+	if (r == 0)
 		r = function_bind(run->hw, run->record->function, run->err);
 	kill_point("back-renew-4", "before");
 	if (r == 0)
@@ -278,8 +287,8 @@ int return_step_renew(struct step_run *run)
 	if (r < 0)
 		return r;
 	describe(&f, run->job->traces);
-	why = return_renewal(f.different, is_unknown(run, &f), f.inside.n_uppers > 0,
-			     run->record->plan.clean);
+	why = return_renewal(f.different, is_unknown(run, &f),
+			     f.inside.n_uppers > 0 || f.rdma_open > 0, run->record->plan.clean);
 	if (why == RENEWAL_NONE)
 		return 0;
 	if (run->record->plan.clean == CLEAN_RESTORE)

@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <linux/if_ether.h>
 #include <net/if_arp.h>
+#include <unistd.h>
 
 #include "attach_rdma.h"
 #include "attach_steps.h"
@@ -209,6 +210,35 @@ static bool keeps_its_name(const struct step_run *run)
 	return run->record->renewing && !run->record->origin.mtu && run->at && run->at->is_host;
 }
 
+/* Of the host: a container has no /run/udev of its own. */
+static bool udev_has(const struct step_run *run, const char *file)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "1/root/run/udev/%s", file);
+	return faccessat(run->hw->proc_fd, path, F_OK, 0) == 0;
+}
+
+/* What only the mark has told may be a name that the pod chose, and udev keeps a name that somebody
+ * has given (NamePolicy=keep of systemd.link): a new netdev is left to udev where it runs. */
+void return_forget_told_name(struct step_run *run)
+{
+	if (!run->record->origin.mtu && udev_has(run, "control"))
+		run->record->origin.name[0] = '\0';
+}
+
+/* udev is about to name a new netdev; it notes those that it is done with. */
+static bool awaits_udev(const struct step_run *run)
+{
+	char noted[32];
+
+	if (!run->at->is_host || !run->record->renewing || run->record->origin.mtu ||
+	    run->record->origin.name[0] || !udev_has(run, "control"))
+		return false;
+	snprintf(noted, sizeof(noted), "data/n%d", run->seen.netdev.ifindex);
+	return !udev_has(run, noted);
+}
+
 /* A quarter of a second: udev may just have given the name away, to this very device. */
 #define OWN_NAME_RETRIES 7
 
@@ -241,7 +271,8 @@ int return_bring_home(struct step_run *run)
 		r = run_find_anywhere(run, &retries);
 		if (r == -ENODEV && !function_has(run->hw, run->record->function, "driver"))
 			return 0;
-		if (r == 0 && retries.n < UDEV_RETRIES && is_udevs_next(run)) {
+		if (r == 0 && retries.n < UDEV_RETRIES &&
+		    (is_udevs_next(run) || awaits_udev(run))) {
 			r = -EAGAIN;
 		} else if (r == 0) {
 			run->udev_is_next |= is_udevs_next(run);

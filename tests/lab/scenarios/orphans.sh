@@ -78,6 +78,19 @@ start_engine
 check_within 30 "it is told as an orphan, and returned" "told Orphan $b && told Returned $b"
 check_all_free
 
+say "the same, and its pod has written another name into the mark"
+make_vf_pod e 10.9.0.5/24
+e=$(pod_env e $VARIABLE)
+in_netns e ip link set net1 alias "rocelet chosen7 default/e"
+kill_rocelet
+remove_pod e
+wait_until 60 "is_in_host_as $e net1"
+rm -rf "$STATE_DIR"
+start_engine
+check_within 30 "it is told as an orphan, and returned" "told Orphan $e && told Returned $e"
+check "not under the name that its pod chose" "! is_in_host_as $e chosen7"
+check_all_free
+
 say "an orphan in a namespace that lives and is nobody's"
 c=${VF_IDS[2]}
 ip netns add stranger

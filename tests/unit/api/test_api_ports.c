@@ -181,6 +181,24 @@ static void test_what_a_pod_reads(void **state)
 	assert_golden_json("tests/golden/api_pod_status.json", document);
 }
 
+/* In exclusive mode a pod has names of its own, and takes one that the host's PF has. */
+static void test_what_a_pod_reads_under_anothers_name(void **state)
+{
+	struct fixture *f = *state;
+	struct rdma_dev *own;
+	json_t *document;
+	size_t len;
+
+	find_faults(f);
+	build_function(&f->host, FN_VF, "0000:03:00.3", "0000:03:00.0", 1);
+	own = build_rdma(&f->host, "mlx5_0", "0000:03:00.3");
+	own->nsid = 7;
+	document = parsed(api_pod_status(&f->report, &f->host, "0000:03:00.3", 1000, &len), &len);
+	assert_int_equal(json_array_size(json_object_get(document, "ports")), 0);
+	assert_int_equal(json_array_size(json_object_get(document, "verdicts")), 0);
+	json_decref(document);
+}
+
 /* It has gone, or never had an RDMA device. */
 static void test_what_a_pod_reads_of_nothing(void **state)
 {
@@ -429,6 +447,7 @@ TEST_GROUP(api_ports)
 		TEST(test_ports),
 		TEST(test_ports_that_nobody_knows),
 		TEST(test_what_a_pod_reads),
+		TEST(test_what_a_pod_reads_under_anothers_name),
 		TEST(test_what_a_pod_reads_of_nothing),
 		TEST(test_history),
 		TEST(test_history_since),

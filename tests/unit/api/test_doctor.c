@@ -239,6 +239,34 @@ static void test_a_kubelet_that_does_not_tell_who_holds_what(void **state)
 	doctor_done(&d);
 }
 
+/* The folder is the kubelet's, so it is told once for all resources. */
+static void test_a_kubelet_that_does_not_look_into_the_registry(void **state)
+{
+	struct resource_info resources[2] = {
+		{.name = "a/b", .n_devices = 1, .registration = REGISTRATION_DONE},
+		{.name = "a/c", .n_devices = 1, .registration = REGISTRATION_DONE},
+	};
+	struct resource_device devices[2] = {0};
+	struct resource_table table = {.generation = 1,
+				       .resources = resources,
+				       .n_resources = 2,
+				       .devices = devices,
+				       .n_devices = 2};
+	const struct host none = {0};
+	const struct doctor_input in = {.host = &none, .resources = &table};
+	struct doctor d;
+
+	(void)state;
+	assert_int_equal(count(&in, FINDING_KUBELET), 0);
+	resources[0].left_registry = resources[1].left_registry = true;
+	assert_int_equal(doctor_build(&d, &in), 0);
+	assert_int_equal(d.n, 1);
+	assert_int_equal(d.findings[0].kind, FINDING_KUBELET);
+	assert_string_equal(d.findings[0].object, "");
+	assert_non_null(strstr(d.findings[0].what, "registered in device-plugins"));
+	doctor_done(&d);
+}
+
 /* No repair brings it back into its pod. */
 static void test_what_is_not_in_its_pod_is_not_fixed(void **state)
 {
@@ -333,6 +361,7 @@ TEST_GROUP(doctor)
 		cmocka_unit_test(test_what_of_the_host_is_hidden),
 		cmocka_unit_test(test_a_runtime_that_is_contradicted),
 		cmocka_unit_test(test_a_kubelet_that_does_not_tell_who_holds_what),
+		cmocka_unit_test(test_a_kubelet_that_does_not_look_into_the_registry),
 		cmocka_unit_test(test_what_is_not_in_its_pod_is_not_fixed),
 		cmocka_unit_test(test_guids_are_never_fixed),
 		cmocka_unit_test(test_what_a_refused_file_leaves),

@@ -158,6 +158,20 @@ static void test_look_ups(void **state)
 	host_done(&h);
 }
 
+static void test_a_name_in_two_namespaces(void **state)
+{
+	struct rdma_dev devs[] = {{.name = "mlx5_0", .nsid = NSID_ELSEWHERE},
+				  {.name = "mlx5_0", .nsid = NSID_HOST},
+				  {.name = "mlx5_1", .nsid = 4}};
+	const struct host h = {.rdma = devs, .n_rdma = 3};
+
+	(void)state;
+	assert_null(host_rdma(&h, "mlx5_0"));
+	assert_ptr_equal(host_rdma(&h, "mlx5_1"), &devs[2]);
+	assert_ptr_equal(host_rdma_in(&h, NSID_HOST, "mlx5_0"), &devs[1]);
+	assert_null(host_rdma_in(&h, NSID_HOST, "mlx5_1"));
+}
+
 static void test_virtual_functions_follow_the_rdma_devices(void **state)
 {
 	struct host h = shuffled();
@@ -216,6 +230,7 @@ TEST_GROUP(model)
 		cmocka_unit_test(test_every_list_has_one_order),
 		cmocka_unit_test(test_a_copy_owns_everything),
 		cmocka_unit_test(test_look_ups),
+		cmocka_unit_test(test_a_name_in_two_namespaces),
 		cmocka_unit_test(test_virtual_functions_follow_the_rdma_devices),
 		cmocka_unit_test(test_a_copy_can_grow),
 		cmocka_unit_test(test_words),

@@ -17,6 +17,7 @@
 #include "label.h"
 #include "metrics.h"
 #include "page_text.h"
+#include "resource_tables.h"
 #include "self_metrics.h"
 #include "test_group.h"
 
@@ -250,6 +251,40 @@ static bool contains(const struct page *p, const char *what)
 	return strstr(s, what) != NULL;
 }
 
+/* In exclusive mode a pod may call its device like the host's: the host's series stay its own, and
+ * the pod's are no second ones of the same labels. */
+static void a_name_of_another_namespace_is_no_ones_here(void **state)
+{
+	struct rdma_port pods_port = vf_port;
+	struct rdma_dev all[] = {
+		{.name = "mlx5_0",
+		 .nsid = NSID_ELSEWHERE,
+		 .function = "0000:03:00.2",
+		 .n_ports = 1,
+		 .ports = &pods_port},
+		devs[0],
+	};
+	struct host both = host;
+	struct resource_table table = {0};
+	const struct metrics_scene scene = {
+		.host = &both, .host_generation = 1, .resources = &table};
+	struct metrics *m = metrics_new();
+	struct page *p = page_new();
+
+	(void)state;
+	resource_table_small(&table);
+	both.rdma = all;
+	both.n_rdma = ARRAY_SIZE(all);
+	assert_int_equal(metrics_render(m, p, &sample, &scene, 5000), 0);
+	assert_true(contains(p, "roce_bytes_total{device=\"mlx5_0\",port=\"1\",direction="));
+	assert_true(contains(p, "roce_port_state{device=\"mlx5_0\",port=\"1\"} 4"));
+	assert_true(contains(
+		p, "roce_port_state{device=\"mlx5_0@0000:03:00.2\",port=\"1\",namespace="));
+	page_unref(p);
+	metrics_free(m);
+	resource_table_done(&table);
+}
+
 static void an_absent_reading_has_no_series(void **state)
 {
 	struct metrics *m = metrics_new();
@@ -379,6 +414,7 @@ TEST_GROUP(metrics)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_page_is_the_golden_one),
 		cmocka_unit_test(all_families_are_the_golden_ones),
+		cmocka_unit_test(a_name_of_another_namespace_is_no_ones_here),
 		cmocka_unit_test(an_absent_reading_has_no_series),
 		cmocka_unit_test(prepared_text_follows_layout_and_host),
 		cmocka_unit_test(only_the_page_before_is_repeated),

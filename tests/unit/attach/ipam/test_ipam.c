@@ -497,6 +497,76 @@ static void test_it_has_what_it_needs(void **state)
 	teardown(&b);
 }
 
+/* Another plugin may write to the folder above: with a link it would choose where this one writes.
+ */
+static void test_no_link_leads_to_a_folder_of_its(void **state)
+{
+	char ipam[512], folder[256], link[256];
+	struct bench b;
+
+	(void)state;
+	setup(&b, "echo started");
+	snprintf(folder, sizeof(folder), "%s/above", b.dir);
+	snprintf(link, sizeof(link), "%s/above/link", b.dir);
+	assert_int_equal(mkdir(folder, 0755), 0);
+	assert_int_equal(symlink(b.dir, link), 0);
+	for (int i = 0; i < 2; i++) {
+		snprintf(ipam, sizeof(ipam),
+			 "{\"type\":\"plugin\",\"needs\":{\"write\":[\"%s%s\"]}}", link,
+			 i ? "/made" : "");
+		b.ipam = ipam;
+		b.told = 0;
+		assert_int_equal(start(&b, IPAM_ADD, LIMIT_MS), 0);
+		assert_true(loop_until(&b.loop, is_told, &b, LIMIT_MS));
+		assert_int_equal(b.err.code, -EIO);
+		assert_non_null(strstr(b.err.msg, "ELOOP"));
+	}
+	snprintf(folder, sizeof(folder), "%s/made", b.dir);
+	assert_int_equal(access(folder, F_OK), -1);
+	teardown(&b);
+}
+
+static const char becoming_root[] =
+	"exec /usr/bin/python3 - <<'END'\n"
+	"import errno, os, stat\n"
+	"base = os.environ['CNI_PATH'].split(':')[-1] + '/new/'\n"
+	"def attempt(do, *what):\n"
+	"    try:\n"
+	"        do(*what)\n"
+	"        print('done', end=' ')\n"
+	"    except OSError as e:\n"
+	"        print(errno.errorcode[e.errno], end=' ')\n"
+	"os.umask(0)\n"
+	"attempt(os.open, base + 'plain', os.O_CREAT | os.O_WRONLY, 0o755)\n"
+	"attempt(os.chmod, base + 'plain', 0o1777)\n"
+	"attempt(os.open, base + 'plain', os.O_RDONLY, 0o4755)\n"
+	"attempt(os.chmod, base + 'plain', 0o4755)\n"
+	"attempt(os.fchmod, os.open(base + 'plain', os.O_RDONLY), 0o2755)\n"
+	"attempt(os.open, base + 'open', os.O_CREAT | os.O_WRONLY, 0o4755)\n"
+	"attempt(os.open, base, os.O_TMPFILE | os.O_WRONLY, 0o2755)\n"
+	"attempt(os.mknod, base + 'node', stat.S_IFREG | 0o6755)\n"
+	"print()\n"
+	"END\n";
+
+/* The folders that it writes to are the host's, where another user could run what is in them. */
+static void test_it_makes_no_setuid_program(void **state)
+{
+	char ipam[512];
+	struct bench b;
+
+	(void)state;
+	setup(&b, becoming_root);
+	snprintf(ipam, sizeof(ipam), "{\"type\":\"plugin\",\"needs\":{\"write\":[\"%s/new\"]}}",
+		 b.dir);
+	b.ipam = ipam;
+	assert_int_equal(start(&b, IPAM_ADD, LIMIT_MS), 0);
+	assert_true(loop_until(&b.loop, is_told, &b, LIMIT_MS));
+	assert_string_equal(b.err.msg, "");
+	if (!strstr(b.text, "done done done EPERM EPERM EPERM EPERM EPERM \n"))
+		fail_msg("%s", b.text);
+	teardown(&b);
+}
+
 /* --- what it could order ---------------------------------------------------------------------- */
 
 /* Services of the host, each where another one could be: what always is hidden, what is hidden
@@ -661,6 +731,22 @@ static void test_it_reaches_services_of_its_folders(void **state)
 	services_teardown(&s);
 }
 
+/* As the runtime's is hidden, which may be in a folder that cannot be. */
+static void test_a_socket_can_be_hidden(void **state)
+{
+	struct services s;
+	char needs[256];
+
+	(void)state;
+	services_setup(&s);
+	s.hides[1] = s.paths[IN_SIGHT];
+	snprintf(needs, sizeof(needs), "{\"write\":[\"%s\"]}", s.writable);
+	services_ask(&s, needs);
+	assert_true(answers(&s, "ENOENT ENOENT ENOENT reached ECONNREFUSED ECONNREFUSED "
+				"ECONNREFUSED pair\n"));
+	services_teardown(&s);
+}
+
 /* Empty, and closed, but for the way to the program; a file is there no more. */
 static void test_it_sees_nothing_of_what_is_hidden(void **state)
 {
@@ -808,8 +894,11 @@ TEST_GROUP(ipam)
 		cmocka_unit_test(test_it_starts_so_many_and_no_more),
 		cmocka_unit_test(test_it_has_nothing),
 		cmocka_unit_test(test_it_has_what_it_needs),
+		cmocka_unit_test(test_no_link_leads_to_a_folder_of_its),
+		cmocka_unit_test(test_it_makes_no_setuid_program),
 		cmocka_unit_test(test_it_reaches_no_service),
 		cmocka_unit_test(test_it_reaches_services_of_its_folders),
+		cmocka_unit_test(test_a_socket_can_be_hidden),
 		cmocka_unit_test(test_it_sees_nothing_of_what_is_hidden),
 		cmocka_unit_test(test_it_sees_the_resolver_of_its_network),
 		cmocka_unit_test(test_not_there),

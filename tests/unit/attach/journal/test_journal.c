@@ -647,6 +647,33 @@ static void a_folder_that_is_gone_is_noticed(void **state)
 	tmptree_free(dir);
 }
 
+/* A step that does not end goes on with the journal that it began with: what it writes into a
+ * folder that was renamed meanwhile would be missing at the next start. */
+static void a_renamed_folder_is_not_written_to(void **state)
+{
+	char *dir = tmptree_new(), from[512], to[512];
+	struct attach_record r = record;
+	struct journal *old, *anew;
+	struct err e = {0};
+
+	(void)state;
+	old = open_in(dir);
+	assert_int_equal(journal_write(old, &r, true, &e), 0);
+	snprintf(from, sizeof(from), "%s/devices", dir);
+	snprintf(to, sizeof(to), "%s/copy", dir);
+	assert_int_equal(rename(from, to), 0);
+	assert_int_equal(journal_write(old, &r, true, &e), -ENOENT);
+	assert_non_null(strstr(e.msg, "renamed"));
+	anew = open_in(dir);
+	assert_int_equal(journal_write(anew, &r, true, &e), 0);
+	r.state = ATTACH_FREE;
+	assert_int_equal(journal_write(old, &r, false, &e), -ENOENT);
+	assert_int_equal(tell(anew, 0).n, 1);
+	journal_close(old);
+	journal_close(anew);
+	tmptree_free(dir);
+}
+
 /* Who only looks leaves even rubbish where it is. */
 static void a_look_changes_nothing(void **state)
 {
@@ -751,7 +778,6 @@ static void any_failed_allocation_is_survived(void **state)
 	long n;
 
 	(void)state;
-	json_set_alloc_funcs(malloc, free); /* those of this program, which can fail */
 	for (n = 0;; n++) {
 		int r;
 
@@ -771,10 +797,8 @@ static void any_failed_allocation_is_survived(void **state)
 		r = journal_each(j, on_record, on_bad, &t, &e);
 		if (!faults_end())
 			break;
-		/* jansson swallows the failure to grow a string: it is a character short. */
-		assert_true(r == -ENOMEM || t.n + t.n_bad == 1);
-		if (t.n_bad)
-			write_ok(j, true);
+		assert_int_equal(r, -ENOMEM);
+		assert_int_equal(t.n + t.n_bad, 0);
 	}
 	assert_true(n > 100);
 	journal_close(j);
@@ -807,6 +831,7 @@ TEST_GROUP(journal)
 		cmocka_unit_test_setup(a_read_only_disk_can_be_read, fill),
 		cmocka_unit_test_setup(a_link_to_another_folder_is_not_followed, fill),
 		cmocka_unit_test(a_folder_that_is_gone_is_noticed),
+		cmocka_unit_test_setup(a_renamed_folder_is_not_written_to, fill),
 		cmocka_unit_test_setup(a_look_changes_nothing, fill),
 		cmocka_unit_test_setup(any_failed_write_is_survived, fill),
 		cmocka_unit_test_setup(any_failed_allocation_is_survived, fill),

@@ -1,5 +1,6 @@
 /* Attach and return of one function, with everything that may come between. */
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <linux/bpf.h>
 #include <linux/if_link.h>
 #include <setjmp.h>
@@ -338,6 +339,14 @@ static void what_is_not_as_expected_is_refused(void **state)
 	fails(b, attach_bench_attach(b), -EBUSY, "is in use: storage.7 sits on " BENCH_NAME);
 	tmptree_remove(b->tree, "sys/class/net/" BENCH_NAME "/upper_storage.7/.is");
 	tmptree_remove(b->tree, "sys/class/net/" BENCH_NAME "/upper_storage.7");
+
+	tmptree_write(b->tree, "sys/bus/pci/devices/" BENCH_FUNCTION "/net/uplink/.is", "\n");
+	tmptree_write(b->tree, "sys/bus/pci/devices/" BENCH_FUNCTION "/net/port2/.is", "\n");
+	fails(b, attach_bench_attach(b), -EOPNOTSUPP, "has several netdevs in the host");
+	tmptree_remove(b->tree, "sys/bus/pci/devices/" BENCH_FUNCTION "/net/uplink/.is");
+	tmptree_remove(b->tree, "sys/bus/pci/devices/" BENCH_FUNCTION "/net/port2/.is");
+	tmptree_remove(b->tree, "sys/bus/pci/devices/" BENCH_FUNCTION "/net/uplink");
+	tmptree_remove(b->tree, "sys/bus/pci/devices/" BENCH_FUNCTION "/net/port2");
 
 	memset(&b->job.record.owner.netns, 0, sizeof(b->job.record.owner.netns));
 	snprintf(b->job.record.owner.netns.path, 64, "/proc/1/comm");
@@ -1340,6 +1349,34 @@ static void the_mark_tells_anothers_name(void **state)
 	attach_bench_shell(b, -1, "ip link del uplink9");
 }
 
+/* udev keeps a name that somebody has given before it comes to a netdev, and may come late. */
+static void a_name_that_a_mark_tells_is_left_to_udev(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+	struct attach_record *r = &b->job.record;
+	char altnames[ALTNAME_SIZE + 1], *host = tmptree_new();
+	const int proc_fd = b->hw.proc_fd;
+	struct netdev_seen seen;
+
+	attach_ok(b);
+	tmptree_write(host, "1/root/run/udev/control", "%s", "");
+	tmptree_write(host, "sys/kernel/random/boot_id", "%s", r->boot);
+	attach_bench_shell(b, 0, "ip link set net1 alias 'rocelet uplink9'");
+	attach_bench_kill_pod(b, 0, true);
+	memcpy(altnames, r->origin.altnames, sizeof(altnames));
+	memset(&r->origin, 0, sizeof(r->origin));
+	memcpy(r->origin.altnames, altnames, sizeof(altnames));
+	b->hw.proc_fd = open(host, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return_ok(b);
+	close(b->hw.proc_fd);
+	b->hw.proc_fd = proc_fd;
+	assert_int_equal(b->driver.n_unbound, 1);
+	assert_true(attach_bench_look(b, -1, &seen));
+	assert_string_equal(seen.netdev.name, "eth9");
+	assert_string_equal(r->origin.name, "");
+	tmptree_free(host);
+}
+
 /* --- checked ---------------------------------------------------------------------------------- */
 
 /* Nothing is wanted of it, and so it is to stay as it was. */
@@ -1626,6 +1663,7 @@ TEST_GROUP(steps)
 		TEST(addresses_of_others_hide_none),
 		TEST_WITH_PF(only_the_mark_is_known),
 		TEST(the_mark_tells_anothers_name),
+		TEST(a_name_that_a_mark_tells_is_left_to_udev),
 		TEST_WITH_PF(drift_is_seen_and_repaired),
 		TEST_WITH_PF(others_change_it_through_the_pf),
 		TEST(a_macvlan_is_made_and_deleted),

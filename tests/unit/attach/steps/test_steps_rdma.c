@@ -161,6 +161,49 @@ static void a_shared_one_stays(void **state)
 	attach_bench_is_clean(b);
 }
 
+/* Whoever has NET_ADMIN may rename what the host sees, too. */
+static void a_shared_one_gets_its_name_again(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+
+	give_rdma(b, RDMA_NETNS_SHARED);
+	ok(b, attach_bench_attach(b));
+	snprintf(b->rdma.devices[0].name, RDMA_NAME_SIZE, "mine0");
+	see_in_sysfs(b, "mlx5_3", "mine0");
+	assert_int_equal(attach_bench_return(b), -EUCLEAN);
+	assert_string_equal(b->rdma.devices[0].name, "mlx5_3");
+	see_in_sysfs(b, "mine0", "mlx5_3");
+	ok(b, attach_bench_return(b));
+	attach_bench_is_clean(b);
+}
+
+/* A process that has got the pod's descriptor, in another pod perhaps, would have queue pairs on
+ * the next pod's device. */
+static void one_that_somebody_has_open_ends(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+
+	give_rdma(b, RDMA_NETNS_SHARED);
+	ok(b, attach_bench_attach(b));
+	b->rdma.devices[0].contexts = 1;
+	ok(b, attach_bench_return(b));
+	assert_int_equal(b->driver.n_unbound, 1);
+	assert_int_equal(b->job.renewal, RENEWAL_DIRTY);
+	assert_non_null(strstr(b->job.traces, "has its RDMA device open"));
+}
+
+static void one_that_is_just_being_closed_stays(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+
+	give_rdma(b, RDMA_NETNS_SHARED);
+	ok(b, attach_bench_attach(b));
+	b->rdma.devices[0].contexts = b->rdma.devices[0].closes = 2;
+	ok(b, attach_bench_return(b));
+	assert_int_equal(b->driver.n_unbound, 0);
+	attach_bench_is_clean(b);
+}
+
 /* Pod 0 has renamed its own; pod 1 calls its own by the name that pod 0's had. */
 static void anothers_of_the_same_name_stays_where_it_is(void **state)
 {
@@ -701,6 +744,9 @@ TEST_GROUP(steps_rdma)
 		TEST(one_without_an_index_is_known_by_its_netdev),
 		TEST(an_unknown_one_in_a_pod_is_not_forgotten),
 		TEST(a_shared_one_stays),
+		TEST(a_shared_one_gets_its_name_again),
+		TEST(one_that_somebody_has_open_ends),
+		TEST(one_that_is_just_being_closed_stays),
 		TEST(one_is_made_and_deleted),
 		TEST(a_strangers_device_of_our_name_is_not_taken),
 		TEST(a_renamed_one_is_deleted_and_its_namesake_is_not),
