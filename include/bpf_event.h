@@ -20,6 +20,7 @@ enum bpf_event_kind {
 	BPF_EVENT_CM,	     /* a connection: made, rejected, timed out */
 	BPF_EVENT_HEALTH,    /* devlink health: a reporter reports or gives up */
 	BPF_EVENT_DCB,	     /* somebody changes PFC, ETS or DSCP settings */
+	BPF_EVENT_TX_TIMEOUT, /* a netdev's transmit queue hung: its driver is asked to reset it */
 	N_BPF_EVENT_KINDS
 };
 
@@ -119,6 +120,14 @@ struct bpf_event_dcb {
 	__u8 reserved;
 	__u16 protocol; /* APP: with selector 5 the DSCP */
 	__u16 reserved2;
+};
+
+/* Of a netdev in any network namespace. */
+struct bpf_event_tx_timeout {
+	struct bpf_event head;
+	char device[64]; /* that the netdev is on, as of a health event; "" = none */
+	char name[16], driver[32];
+	__u32 ifindex, queue;
 };
 
 /* --- the maps beside the ring buffer; the daemon makes them, and they outlive the programs --- */

@@ -153,7 +153,7 @@ void grade(struct finding *, double value, double critical);
 
 /* rules_trust.c */
 rule_fn rule_nic_stuck, rule_no_device_node, rule_function_restricted, rule_contradicting_counters,
-	rule_blind_spot;
+	rule_blind_spot, rule_nic_reset;
 /* rules_link.c */
 rule_fn rule_link_flap, rule_port_never_up, rule_bad_link, rule_pre_fec_errors, rule_link_degraded;
 /* rules_pause.c */
