@@ -179,6 +179,7 @@ union ib_gid {
 
 struct ib_global_route {
 	union ib_gid dgid;
+	__u32 flow_label;
 	__u8 sgid_index, hop_limit, traffic_class;
 };
 

@@ -9,7 +9,7 @@
 #include <linux/types.h>
 #endif
 
-#define BPF_EVENT_VERSION 2
+#define BPF_EVENT_VERSION 3
 
 enum bpf_event_kind {
 	BPF_EVENT_NETDEV_MOVED = 1, /* a netdev was asked into another network namespace */
@@ -61,7 +61,9 @@ struct bpf_event_qp {
 	__u8 timeout, retry_count, rnr_retry;
 	__u8 kernel; /* made by a kernel user */
 	__u16 reserved;
-	__s32 result; /* of the call: 0 or a negative errno */
+	__s32 result;	  /* of the call: 0 or a negative errno */
+	__u32 flow_label; /* 0: the driver makes one of the queue pairs' numbers */
+	__u32 reserved2;
 };
 
 struct bpf_event_qp_failed {

@@ -51,6 +51,7 @@ enum cause {
 	CAUSE_CNP_LOST,
 	CAUSE_SLOW_RESTARTS,
 	CAUSE_RAIL_BEHIND,
+	CAUSE_ONE_PATH,
 	/* The application and its peers */
 	CAUSE_RECEIVER_NOT_READY,
 	CAUSE_GID_MOVED,

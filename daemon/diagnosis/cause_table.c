@@ -541,6 +541,22 @@ static const struct cause_row rows[N_CAUSES] = {
 			.disproof = "the job uses its rails unevenly on purpose",
 			.source = "Minder: the odd one among peers, for long enough",
 		},
+	[CAUSE_ONE_PATH] =
+		{
+			"one_path",
+			"",
+			rule_one_path,
+			.severity = SEVERITY_INFO,
+			.release = LIMIT_release_seconds,
+			.needs_traffic = true,
+			.sentence =
+				"all queue pairs to one peer have one flow label: the fabric sends them along one path",
+			.advice =
+				"leave the flow label 0, so that the driver makes one for each queue pair, or give each its own; of no matter where switches spray packets",
+			.disproof = "switches spray packets, or there is only one path",
+			.source =
+				"linux/include/rdma/ib_verbs.h, rdma_get_udp_sport(): the label decides the UDP source port, which ECMP hashes",
+		},
 	[CAUSE_RECEIVER_NOT_READY] =
 		{
 			"receiver_not_ready",

@@ -426,6 +426,25 @@ def nic_resets():
 
 
 @scenario
+def one_paths():
+    """16 queue pairs to one peer. Label 0 is made of their numbers, so it is not counted; soft-RoCE's and Broadcom's ports do not follow it."""
+    def qps(n, **more):
+        return {"count": 16, "peers": 1, "not_ect": 0, "one_label": n, **more}
+
+    def idle(p, t, _):
+        busy(p, 1e3, 1e3)
+
+    return [
+        simple("one-path", rates(), expected("one_path", "info", onset=(0, 63)), port=Port(qps=qps(16))),
+        simple("one-path-few", rates(), port=Port(qps=qps(7))),
+        simple("one-path-none", rates(), port=Port(qps=qps(0))),
+        simple("one-path-idle", idle, port=Port(qps=qps(16)), traffic=(0, 0)),
+        simple("one-path-bnxt", rates(), port=Port(driver="bnxt_re", qps=qps(16)), undecided=[("mlx5_0", "one_path")]),
+        simple("one-path-unknown", rates(), undecided=[("mlx5_0", "one_path")]),
+    ]
+
+
+@scenario
 def slow_restarts():
     n = packets(20e9)
     return [
