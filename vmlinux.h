@@ -81,6 +81,7 @@ struct kobject {
 
 struct device {
 	struct kobject kobj;
+	struct device *parent;
 	const char *init_name;
 	const struct bus_type *bus;
 	struct device_driver *driver;
@@ -90,8 +91,8 @@ struct net_device {
 	char name[16];
 	int ifindex;
 	possible_net_t nd_net;
-	/* netdev_inside.bpf.c */
 	struct device dev;
+	/* netdev_inside.bpf.c */
 	const struct rtnl_link_ops *rtnl_link_ops;
 	struct {
 		struct list_head upper;
@@ -178,6 +179,7 @@ union ib_gid {
 
 struct ib_global_route {
 	union ib_gid dgid;
+	__u32 flow_label;
 	__u8 sgid_index, hop_limit, traffic_class;
 };
 

@@ -3,6 +3,7 @@
  * Moves: netlink tells that a netdev left, not who took it. The kernel function that does every
  * move has had three names, all with (dev, net) first; see daemon/events/bpf_points.c.
  * Health: devlink's reporters, as the driver calls them.
+ * Transmit timeouts: the kernel's watchdog, before it asks the driver to reset the queue.
  * DCB: netlink's handlers of requests (net/dcb/dcbnl.c), which tell what is set and by whom; and
  * the table of applications, which drivers and tools fill through one function. */
 #include "vmlinux.h"
@@ -43,20 +44,24 @@ int BPF_KPROBE(netdev_moves_kprobe, struct net_device *dev, struct net *to)
 
 /* --- devlink health --------------------------------------------------------------------------- */
 
+/* dev_name(), linux/include/linux/device.h */
+static __always_inline const char *device_name(const struct device *dev)
+{
+	const char *name = BPF_CORE_READ(dev, init_name);
+
+	return name ? name : BPF_CORE_READ(dev, kobj.name);
+}
+
 static __always_inline struct bpf_event_health *health_event(const struct devlink *devlink,
 							     const char *reporter)
 {
 	struct bpf_event_health *e = EVENT_RESERVE(BPF_EVENT_HEALTH, struct bpf_event_health);
 	struct device *dev;
-	const char *name;
 
 	if (!e)
 		return NULL;
 	dev = BPF_CORE_READ(devlink, dev);
-	name = BPF_CORE_READ(dev, init_name); /* dev_name(), linux/include/linux/device.h */
-	if (!name)
-		name = BPF_CORE_READ(dev, kobj.name);
-	bpf_probe_read_kernel_str(e->device, sizeof(e->device), name);
+	bpf_probe_read_kernel_str(e->device, sizeof(e->device), device_name(dev));
 	bpf_probe_read_kernel_str(e->bus, sizeof(e->bus), BPF_CORE_READ(dev, bus, name));
 	bpf_probe_read_kernel_str(e->driver, sizeof(e->driver), BPF_CORE_READ(dev, driver, name));
 	bpf_probe_read_kernel_str(e->reporter, sizeof(e->reporter), reporter);
@@ -84,6 +89,31 @@ int BPF_PROG(nic_health_aborted_tp_btf, const struct devlink *devlink, const cha
 	if (!e)
 		return 0;
 	e->aborted = 1;
+	bpf_ringbuf_submit(e, 0);
+	return 0;
+}
+
+/* --- transmit timeouts ------------------------------------------------------------------------ */
+
+/* In a timer: the current task has nothing to do with it. */
+SEC("tp_btf")
+int BPF_PROG(tx_timeout_tp_btf, struct net_device *dev, int queue)
+{
+	struct bpf_event_tx_timeout *e = EVENT_RESERVE(BPF_EVENT_TX_TIMEOUT,
+						       struct bpf_event_tx_timeout);
+	struct device *parent;
+
+	if (!e)
+		return 0;
+	e->ifindex = BPF_CORE_READ(dev, ifindex);
+	e->queue = queue;
+	bpf_probe_read_kernel_str(e->name, sizeof(e->name), dev->name);
+	parent = BPF_CORE_READ(dev, dev.parent);
+	if (parent) {
+		bpf_probe_read_kernel_str(e->device, sizeof(e->device), device_name(parent));
+		bpf_probe_read_kernel_str(e->driver, sizeof(e->driver),
+					  BPF_CORE_READ(parent, driver, name));
+	}
 	bpf_ringbuf_submit(e, 0);
 	return 0;
 }

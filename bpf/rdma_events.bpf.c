@@ -76,6 +76,7 @@ static __always_inline void read_path(struct bpf_event_qp *e, struct rdma_ah_att
 {
 	bpf_core_read(e->peer_gid, sizeof(e->peer_gid), &ah->grh.dgid);
 	e->traffic_class = BPF_CORE_READ(ah, grh.traffic_class);
+	e->flow_label = BPF_CORE_READ(ah, grh.flow_label);
 	e->hop_limit = BPF_CORE_READ(ah, grh.hop_limit);
 	e->sgid_index = BPF_CORE_READ(ah, grh.sgid_index);
 	e->service_level = BPF_CORE_READ(ah, sl);

@@ -9,7 +9,7 @@
 #include <linux/types.h>
 #endif
 
-#define BPF_EVENT_VERSION 2
+#define BPF_EVENT_VERSION 3
 
 enum bpf_event_kind {
 	BPF_EVENT_NETDEV_MOVED = 1, /* a netdev was asked into another network namespace */
@@ -20,6 +20,7 @@ enum bpf_event_kind {
 	BPF_EVENT_CM,	     /* a connection: made, rejected, timed out */
 	BPF_EVENT_HEALTH,    /* devlink health: a reporter reports or gives up */
 	BPF_EVENT_DCB,	     /* somebody changes PFC, ETS or DSCP settings */
+	BPF_EVENT_TX_TIMEOUT, /* a netdev's transmit queue hung: its driver is asked to reset it */
 	N_BPF_EVENT_KINDS
 };
 
@@ -60,7 +61,9 @@ struct bpf_event_qp {
 	__u8 timeout, retry_count, rnr_retry;
 	__u8 kernel; /* made by a kernel user */
 	__u16 reserved;
-	__s32 result; /* of the call: 0 or a negative errno */
+	__s32 result;	  /* of the call: 0 or a negative errno */
+	__u32 flow_label; /* 0: the driver makes one of the queue pairs' numbers */
+	__u32 reserved2;
 };
 
 struct bpf_event_qp_failed {
@@ -119,6 +122,14 @@ struct bpf_event_dcb {
 	__u8 reserved;
 	__u16 protocol; /* APP: with selector 5 the DSCP */
 	__u16 reserved2;
+};
+
+/* Of a netdev in any network namespace. */
+struct bpf_event_tx_timeout {
+	struct bpf_event head;
+	char device[64]; /* that the netdev is on, as of a health event; "" = none */
+	char name[16], driver[32];
+	__u32 ifindex, queue;
 };
 
 /* --- the maps beside the ring buffer; the daemon makes them, and they outlive the programs --- */

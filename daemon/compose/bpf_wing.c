@@ -111,6 +111,10 @@ void bpf_wing_describe(struct daemon *d, struct self_metrics *m)
 		[BPF_SOFT_RNR_TIMEOUT] = "soft_rnr",
 		[BPF_SOFT_ICRC] = "soft_icrc",
 	};
+	static const char *const faults[] = {
+		[NIC_FAULT_TX_TIMEOUT] = "tx_timeout",
+		[NIC_FAULT_HEALTH_REPORT] = "nic_health",
+	};
 	const struct bpf_program_status *p;
 	unsigned n = bpf_source_programs(d->bpf, &p);
 
@@ -123,6 +127,8 @@ void bpf_wing_describe(struct daemon *d, struct self_metrics *m)
 	m->events.n_soft = soft_counts(d, m->events.soft);
 	for (unsigned k = 0; k < N_BPF_SOFT; k++)
 		m->events.soft_watched[k] = bpf_source_runs(d->bpf, soft[k]);
+	for (unsigned k = 0; k < N_NIC_FAULTS; k++)
+		m->events.faults_watched[k] = bpf_source_runs(d->bpf, faults[k]);
 	event_summary_expect(&m->events, &node_inventory(d->node)->host);
 }
 

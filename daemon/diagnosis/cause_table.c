@@ -29,7 +29,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			.severity = SEVERITY_CRITICAL,
 			.release = LIMIT_release_link_seconds,
 			.explains = STORM_SYMPTOMS | B(LINK_FLAP) | B(BAD_LINK) |
-				    B(PAUSE_STORM_SOURCE) | B(PORT_NEVER_UP) |
+				    B(PAUSE_STORM_SOURCE) | B(PORT_NEVER_UP) | B(NIC_RESET) |
 				    B(CONTRADICTING_COUNTERS),
 			.sentence = "the NIC's firmware or driver does not work any more",
 			.advice =
@@ -194,13 +194,29 @@ static const struct cause_row rows[N_CAUSES] = {
 			.severity = SEVERITY_CRITICAL,
 			ONSET(PAUSE_RECEIVED),
 			.release = LIMIT_release_storm_seconds,
-			.explains = STORM_SYMPTOMS,
+			.explains = STORM_SYMPTOMS | B(NIC_RESET),
 			.sentence =
 				"the switch pauses this port all the time: it cannot send (direction: received)",
 			.advice =
 				"find the port that pauses first, upstream from this one, or a deadlock; switch the switches' PFC watchdog on",
 			.disproof = "the priority sends data while it is paused",
 			.source = "sonic-swss#3036; Guo et al. 2016",
+		},
+	[CAUSE_NIC_RESET] =
+		{
+			"nic_reset",
+			"",
+			rule_nic_reset,
+			.severity = SEVERITY_WARNING,
+			.release = LIMIT_release_link_seconds,
+			.explains = PATH_SYMPTOMS | B(JOB_ENDED),
+			.sentence = "part of the NIC hung or failed, and its driver reset it",
+			.advice =
+				"keep the kernel log and devlink's dump; update firmware and driver; a card that does it again is for the vendor",
+			.disproof =
+				"the port was paused all that time, or somebody reset it on purpose",
+			.source =
+				"the kernel's transmit watchdog (net/sched/sch_generic.c); devlink health",
 		},
 	[CAUSE_SLOW_RECEIVER_PCIE] =
 		{
@@ -524,6 +540,22 @@ static const struct cause_row rows[N_CAUSES] = {
 				"compare its switch port and path with the siblings'; look at the rank that uses it",
 			.disproof = "the job uses its rails unevenly on purpose",
 			.source = "Minder: the odd one among peers, for long enough",
+		},
+	[CAUSE_ONE_PATH] =
+		{
+			"one_path",
+			"",
+			rule_one_path,
+			.severity = SEVERITY_INFO,
+			.release = LIMIT_release_seconds,
+			.needs_traffic = true,
+			.sentence =
+				"all queue pairs to one peer have one flow label: the fabric sends them along one path",
+			.advice =
+				"leave the flow label 0, so that the driver makes one for each queue pair, or give each its own; of no matter where switches spray packets",
+			.disproof = "switches spray packets, or there is only one path",
+			.source =
+				"linux/include/rdma/ib_verbs.h, rdma_get_udp_sport(): the label decides the UDP source port, which ECMP hashes",
 		},
 	[CAUSE_RECEIVER_NOT_READY] =
 		{

@@ -255,6 +255,7 @@ static void begin_finding(struct finding *f, const struct cause_row *row)
 int judge_port(struct diagnosis *d, const struct observation *all, size_t port,
 	       struct watched_port *p)
 {
+	const struct cause_row *rows = cause_row((enum cause)0);
 	struct rule_input in;
 	struct finding f;
 	int r = 0;
@@ -268,18 +269,20 @@ int judge_port(struct diagnosis *d, const struct observation *all, size_t port,
 	else if (!p->clear_ms)
 		p->clear_ms = d->now_ms;
 	for (int c = 0; c < N_CAUSES; c++) {
-		const struct cause_row *row = cause_row((enum cause)c);
+		const struct cause_row *row = &rows[c];
 		struct latch *l = &p->latch[c];
 		enum latch_step step;
 		enum sight sight;
 
 		begin_finding(&f, row);
 		sight = look(row, l, &in, &f);
+		l->why = sight == SIGHT_UNKNOWN ? f.why : NULL;
+		if (latch_rests(l, sight))
+			continue;
 		step = latch_update(l, row, &d->limits, sight, f.at_once, d->now_ms,
 				    (uint64_t)(p->interval_s * 1000));
 		if (c == CAUSE_APPLICATION_ERROR && sight == SIGHT_YES)
 			p->history.errors.told = true;
-		l->why = sight == SIGHT_UNKNOWN ? f.why : NULL;
 		if (sight == SIGHT_YES)
 			l->yields = f.yields;
 		if (apply(d, p, (enum cause)c, &in, &f, step) < 0)

@@ -31,6 +31,17 @@ static inline bool latch_is_open(const struct latch *l)
 {
 	return l->opened_ms != 0;
 }
+/* As latch_update() does where nothing is open and nothing bad was seen, as mostly. False: that has
+ * to be called. */
+static inline bool latch_rests(struct latch *l, enum sight sight)
+{
+	if (latch_is_open(l) || sight == SIGHT_YES)
+		return false;
+	l->sight = (uint8_t)sight;
+	if (sight != SIGHT_UNKNOWN)
+		l->recent = (uint8_t)(l->recent << 1);
+	return true;
+}
 /* The samples before a gap are no neighbours of those after it. */
 void latch_gap(struct latch *);
 void latch_close(struct latch *);

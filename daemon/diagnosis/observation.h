@@ -28,9 +28,13 @@ struct observed_pod {
 struct observed_qps {
 	bool known;
 	uint32_t count;
-	uint32_t peers;		       /* distinct addresses they are connected to */
-	uint32_t not_ect;	       /* whose traffic class has ECN bits 00 */
-	uint32_t path_mtu;	       /* greatest, bytes; 0 = unknown */
+	uint32_t peers;	   /* distinct addresses they are connected to */
+	uint32_t not_ect;  /* whose traffic class has ECN bits 00 */
+	uint32_t path_mtu; /* greatest, bytes; 0 = unknown */
+	/* The most queue pairs to one peer that all have one flow label, not made of their numbers.
+	 */
+	bool labels_known; /* of all queue pairs to some peer */
+	uint32_t one_label;
 	bool failures_known;	       /* the next three tell something */
 	uint32_t failed;	       /* that went into the error state during the last minute */
 	uint32_t failed_peers;	       /* distinct peers of those */

@@ -159,6 +159,8 @@ void rates_update(struct rates *r, const double value[N_SERIES], double interval
 			r->rate[i] = believable_gauge(i, value[i]) ? (float)value[i] : NAN;
 			continue;
 		}
+		if (isnan(value[i]) && isnan(r->last[i])) /* this port has none */
+			continue;
 		if (value[i] == r->last[i] && !r->kept[i]) { /* as most of them do */
 			r->rate[i] = 0;
 			r->span_s[i] = (float)interval_s;

@@ -153,7 +153,7 @@ void grade(struct finding *, double value, double critical);
 
 /* rules_trust.c */
 rule_fn rule_nic_stuck, rule_no_device_node, rule_function_restricted, rule_contradicting_counters,
-	rule_blind_spot;
+	rule_blind_spot, rule_nic_reset;
 /* rules_link.c */
 rule_fn rule_link_flap, rule_port_never_up, rule_bad_link, rule_pre_fec_errors, rule_link_degraded;
 /* rules_pause.c */
@@ -164,7 +164,7 @@ rule_fn rule_pause_storm_source, rule_pause_storm_victim, rule_slow_receiver_pci
 rule_fn rule_pcie_degraded, rule_wrong_priority, rule_pfc_mismatch, rule_mtu_mismatch;
 /* rules_congestion.c */
 rule_fn rule_notification_point_off, rule_reaction_point_off, rule_noisy_neighbour, rule_incast,
-	rule_rail_behind, rule_fabric_congestion, rule_slow_restarts;
+	rule_rail_behind, rule_one_path, rule_fabric_congestion, rule_slow_restarts;
 /* rules_loss.c */
 rule_fn rule_packet_loss, rule_reordering;
 /* rules_application.c */

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "cleanup.h"
 #include "rules.h"
 
 /* A second. */
@@ -234,6 +235,36 @@ enum sight rule_noisy_neighbour(const struct rule_input *in, struct finding *f)
 	show(f, "roce_pfc_pause_seconds_total", "ratio", paused,
 	     threshold(in, LIMIT_pause_sent_warning));
 	show(f, "VFs with traffic", "", active, 2);
+	return SIGHT_YES;
+}
+
+/* --- one path of many ------------------------------------------------------------------------- */
+
+#define ONE_PATH_MIN 8
+
+/* Drivers that make the UDP source port of the flow label; of others it is not known. */
+static bool sends_by_label(const char *driver)
+{
+	static const char *const drivers[] = {"mlx5", "irdma", "hns"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(drivers); i++)
+		if (strncmp(driver, drivers[i], strlen(drivers[i])) == 0)
+			return true;
+	return false;
+}
+
+/* One node does not see the fabric: a hint, whatever else is wrong. */
+enum sight rule_one_path(const struct rule_input *in, struct finding *f)
+{
+	const struct observed_qps *q = &in->port->qps;
+
+	if (!q->labels_known || !sends_by_label(in->port->driver))
+		return cannot_decide(f, "which UDP source ports queue pairs have is not known");
+	if (in->idle || q->one_label < ONE_PATH_MIN)
+		return SIGHT_NO;
+	f->severity = SEVERITY_INFO;
+	f->confidence = 0.5;
+	show(f, "queue pairs to one peer with one flow label", "", q->one_label, ONE_PATH_MIN);
 	return SIGHT_YES;
 }
 

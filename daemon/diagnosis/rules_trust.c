@@ -56,6 +56,26 @@ enum sight rule_nic_stuck(const struct rule_input *in, struct finding *f)
 	return stuck(f, SEVERITY_WARNING, "counters stand still while traffic flows");
 }
 
+/* One is enough: the kernel's watchdog waits for seconds, and no healthy NIC has any. */
+enum sight rule_nic_reset(const struct rule_input *in, struct finding *f)
+{
+	double timeouts = rate_of(in, SERIES_TX_TIMEOUTS);
+	double reports = rate_of(in, SERIES_HEALTH_REPORTS);
+
+	if (isnan(timeouts) && isnan(reports))
+		return cannot_decide(f, "no program watches for transmit timeouts and reports of "
+					"drivers");
+	if (!(timeouts > 0) && !(reports > 0))
+		return SIGHT_NO;
+	f->severity = SEVERITY_WARNING;
+	f->at_once = true;
+	f->why = timeouts > 0 ? "a transmit queue of its netdev sent nothing for seconds"
+			      : "its driver reported an error to devlink";
+	show(f, "roce_nic_faults_total{kind=\"tx_timeout\"}", "", timeouts * in->interval_s, 0);
+	show(f, "roce_nic_faults_total{kind=\"health_report\"}", "", reports * in->interval_s, 0);
+	return SIGHT_YES;
+}
+
 /* Without the node of its uverbs device no pod can use the port. issm and umad are for subnet
  * management, which some NICs are built without: umad is a remark only. */
 enum sight rule_no_device_node(const struct rule_input *in, struct finding *f)

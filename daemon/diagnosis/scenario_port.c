@@ -187,6 +187,17 @@ static bool read_failed(struct scenario_port *p, const json_t *v,
 	return json_is_number(v);
 }
 
+static bool read_one_label(struct scenario_port *p, const json_t *v,
+			   const struct scenario_complaints *c)
+{
+	double n = json_number_value(v);
+
+	(void)c;
+	p->o.qps.one_label = n >= 0 && n < UINT32_MAX ? (uint32_t)n : 0;
+	p->o.qps.labels_known = json_is_number(v);
+	return json_is_number(v);
+}
+
 #define OF_QPS(field) offsetof(struct observed_qps, field)
 
 static const struct key qp_keys[] = {
@@ -194,6 +205,7 @@ static const struct key qp_keys[] = {
 	{"peers", OF_QPS(peers), 0, NULL, KEY_U32, 0},
 	{"not_ect", OF_QPS(not_ect), 0, NULL, KEY_U32, 0},
 	{"path_mtu", OF_QPS(path_mtu), 0, NULL, KEY_U32, 0},
+	{"one_label", 0, 0, read_one_label, KEY_OBJECT, 0},
 	{"failed", 0, 0, read_failed, KEY_OBJECT, 0},
 	{"failed_peers", OF_QPS(failed_peers), 0, NULL, KEY_U32, 0},
 	{"peer", OF_QPS(peer), OBSERVED_PEER_SIZE, NULL, KEY_TEXT, 0},

@@ -119,8 +119,10 @@ static json_t *qps_json(const struct observed_qps *q)
 	object = json_pack("{sI sI sI sI}", "count", (json_int_t)q->count, "peers",
 			   (json_int_t)q->peers, "not_ect", (json_int_t)q->not_ect, "path_mtu",
 			   (json_int_t)q->path_mtu);
+	if (q->labels_known)
+		ok = put(object, "one_label", json_integer(q->one_label));
 	if (q->failures_known)
-		ok = put(object, "failed", json_integer(q->failed)) &&
+		ok = ok && put(object, "failed", json_integer(q->failed)) &&
 		     put(object, "failed_peers", json_integer(q->failed_peers)) &&
 		     put(object, "peer", json_text(q->peer));
 	return whole(object, ok);

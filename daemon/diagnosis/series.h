@@ -69,6 +69,8 @@ enum series_kind {
 	X(CRC_ERRORS, 1, EVENTS, "roce_phy_crc_errors_total")                                      \
 	X(LINK_DOWN, 1, EVENTS, "roce_phy_link_down_total")                                        \
 	X(PHY_BYTES, 1, BYTES, "roce_phy_received_bytes_total")                                    \
+	X(TX_TIMEOUTS, 1, EVENTS, "roce_nic_faults_total{kind=\"tx_timeout\"}")                    \
+	X(HEALTH_REPORTS, 1, EVENTS, "roce_nic_faults_total{kind=\"health_report\"}")              \
 	X(BUFFER_PASSED, 1, EVENTS, "roce_buffer_threshold_passed_total")                          \
 	X(QPS, 1, GAUGE, "roce_resource_active{kind=\"qp\"}")                                      \
 	X(MRS, 1, GAUGE, "roce_resource_active{kind=\"mr\"}")                                      \

@@ -57,7 +57,7 @@ void timeline_add(struct timeline *t, uint64_t now_ms)
 
 static unsigned index_of(const struct timeline *t, unsigned back)
 {
-	return (t->newest + WINDOW_ROWS - back) % WINDOW_ROWS;
+	return back <= t->newest ? t->newest - back : t->newest + WINDOW_ROWS - back;
 }
 
 static uint64_t age_of(const struct timeline *t, unsigned back)
@@ -90,6 +90,25 @@ uint64_t timeline_interval(const struct timeline *t)
 static bool within(const struct timeline *t, unsigned back, uint64_t span_ms)
 {
 	return back < t->n && t->at_ms[t->newest] - t->at_ms[index_of(t, back)] < span_ms;
+}
+
+/* How many of the newest rows are within: the times of older rows are never later. */
+static unsigned rows_within(const struct timeline *t, uint64_t span_ms)
+{
+	unsigned low = 0, high = 1;
+
+	while (within(t, high, span_ms)) {
+		low = high;
+		high *= 2;
+	}
+	if (high > t->n)
+		high = t->n;
+	while (low + 1 < high) {
+		unsigned middle = low + (high - low) / 2;
+
+		*(within(t, middle, span_ms) ? &low : &high) = middle;
+	}
+	return within(t, low, span_ms) ? low + 1 : 0;
 }
 
 bool window_reaches(const struct timeline *t, unsigned back, uint64_t span_ms)
@@ -194,15 +213,16 @@ double window_at(const struct window *w, unsigned index, unsigned back, enum sig
 double window_mean(const struct window *w, const struct timeline *t, enum signal s,
 		   uint64_t span_ms)
 {
+	unsigned n = 0, rows = rows_within(t, span_ms);
 	double sum = 0;
-	unsigned n = 0;
 
-	for (unsigned back = 0; within(t, back, span_ms); back++) {
+	for (unsigned back = 0; back < rows; back++) {
 		uint16_t packed = row_of(w, t, back)[s];
 
 		if (packed == UNSEEN)
 			continue;
-		sum += packed ? window_unpack(packed) : 0;
+		if (packed)
+			sum += window_unpack(packed);
 		n++;
 	}
 	return n ? sum / n : (double)NAN;
@@ -212,9 +232,9 @@ void window_means(const struct window *w, const struct timeline *t, uint64_t spa
 		  double ret[N_SIGNALS])
 {
 	double sum[N_SIGNALS] = {0};
-	unsigned n[N_SIGNALS] = {0};
+	unsigned n[N_SIGNALS] = {0}, rows = rows_within(t, span_ms);
 
-	for (unsigned back = 0; within(t, back, span_ms); back++) {
+	for (unsigned back = 0; back < rows; back++) {
 		const uint16_t *row = row_of(w, t, back);
 
 		for (int s = 0; s < N_SIGNALS; s++) {

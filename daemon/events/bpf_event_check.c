@@ -14,6 +14,7 @@ static const size_t sizes[N_BPF_EVENT_KINDS] = {
 	[BPF_EVENT_CM] = sizeof(struct bpf_event_cm),
 	[BPF_EVENT_HEALTH] = sizeof(struct bpf_event_health),
 	[BPF_EVENT_DCB] = sizeof(struct bpf_event_dcb),
+	[BPF_EVENT_TX_TIMEOUT] = sizeof(struct bpf_event_tx_timeout),
 };
 
 static bool is_netdev_moved(const struct bpf_event_netdev_moved *e)
@@ -37,6 +38,11 @@ static bool is_dcb(const struct bpf_event_dcb *e)
 	return TERMINATED(e->name) && e->what < N_BPF_DCB;
 }
 
+static bool is_tx_timeout(const struct bpf_event_tx_timeout *e)
+{
+	return TERMINATED(e->device) && TERMINATED(e->name) && TERMINATED(e->driver);
+}
+
 static bool is_its_kind(const struct bpf_event *e)
 {
 	switch ((enum bpf_event_kind)e->kind) {
@@ -54,6 +60,8 @@ static bool is_its_kind(const struct bpf_event *e)
 		return is_health((const struct bpf_event_health *)e);
 	case BPF_EVENT_DCB:
 		return is_dcb((const struct bpf_event_dcb *)e);
+	case BPF_EVENT_TX_TIMEOUT:
+		return is_tx_timeout((const struct bpf_event_tx_timeout *)e);
 	case N_BPF_EVENT_KINDS:
 		break;
 	}

@@ -48,6 +48,7 @@ const struct bpf_point bpf_points[N_BPF_POINTS] = {
 		 "__dev_change_net_namespace", "dev_change_net_namespace"),
 	ON_TRACEPOINT("nic_health", BPF_GROUP_HOST, "devlink_health_report"),
 	ON_TRACEPOINT("nic_health_aborted", BPF_GROUP_HOST, "devlink_health_recover_aborted"),
+	ON_TRACEPOINT("tx_timeout", BPF_GROUP_HOST, "net_dev_xmit_timeout"),
 	ON_ENTRY("dcb_set", BPF_GROUP_HOST, "dcbnl_ieee_set"),
 	ON_ENTRY("dcb_set_cee", BPF_GROUP_HOST, "dcbnl_setpfccfg"),
 	ON_ENTRY("dcb_app_set", BPF_GROUP_HOST, "dcb_ieee_setapp"),

@@ -34,7 +34,7 @@ struct bpf_point {
 	struct bpf_hook hooks[BPF_POINT_HOOKS];
 };
 
-#define N_BPF_POINTS 20
+#define N_BPF_POINTS 21
 
 extern const struct bpf_point bpf_points[N_BPF_POINTS];
 

@@ -1,5 +1,8 @@
 #include "bpf_tally.h"
 
+#include <stdio.h>
+#include <string.h>
+
 static void add_cm(struct bpf_tally *t, const struct bpf_event_cm *e)
 {
 	if (e->passive) {
@@ -16,8 +19,56 @@ static void add_cm(struct bpf_tally *t, const struct bpf_event_cm *e)
 	}
 }
 
+static const struct bpf_nic *find_nic(const struct bpf_tally *t, const char *device)
+{
+	for (unsigned i = 0; i < t->n_nics; i++)
+		if (strcmp(t->nics[i].device, device) == 0)
+			return &t->nics[i];
+	return NULL;
+}
+
+static void add_fault(struct bpf_tally *t, const char *device, enum nic_fault fault)
+{
+	struct bpf_nic *nic = (struct bpf_nic *)find_nic(t, device);
+
+	if (!device[0])
+		return;
+	if (!nic && t->n_nics == BPF_NICS) {
+		t->nics_full = true;
+		return;
+	}
+	if (!nic) {
+		nic = &t->nics[t->n_nics++];
+		snprintf(nic->device, sizeof(nic->device), "%s", device);
+	}
+	nic->n[fault]++;
+}
+
+/* A recovery that is given up was reported before. */
+static void add_health(struct bpf_tally *t, const struct bpf_event_health *e)
+{
+	if (!e->aborted)
+		add_fault(t, e->device, NIC_FAULT_HEALTH_REPORT);
+}
+
 void bpf_tally_add(struct bpf_tally *t, const struct bpf_event *e)
 {
 	if (e->kind == BPF_EVENT_CM)
 		add_cm(t, (const struct bpf_event_cm *)e);
+	else if (e->kind == BPF_EVENT_HEALTH)
+		add_health(t, (const struct bpf_event_health *)e);
+	else if (e->kind == BPF_EVENT_TX_TIMEOUT)
+		add_fault(t, ((const struct bpf_event_tx_timeout *)e)->device,
+			  NIC_FAULT_TX_TIMEOUT);
+}
+
+bool bpf_tally_faults(const struct bpf_tally *t, const char *device, uint64_t ret[N_NIC_FAULTS])
+{
+	static const struct bpf_nic none;
+	const struct bpf_nic *nic = find_nic(t, device);
+
+	if (!nic && t->nics_full)
+		return false;
+	memcpy(ret, nic ? nic->n : none.n, sizeof(none.n));
+	return true;
 }

@@ -127,6 +127,15 @@ static void health(struct line *l, const struct bpf_event_health *e)
 		add_text(l, "reports: %s", e->message);
 }
 
+static void tx_timeout(struct line *l, const struct bpf_event_tx_timeout *e)
+{
+	add_text(l, "%s (index %u", e->name, e->ifindex);
+	if (e->device[0])
+		add_text(l, ", %s", e->device);
+	add_text(l, "): transmit queue %u sent nothing for too long; ", e->queue);
+	add_text(l, "%s resets it", e->driver[0] ? e->driver : "its driver");
+}
+
 static void dcb_app(struct line *l, const struct bpf_event_dcb *e)
 {
 	const char *verb = e->what == BPF_DCB_APP_SET ? "goes to" : "no longer goes to";
@@ -204,6 +213,9 @@ void bpf_event_line(const struct bpf_event *e, char *buf, size_t size)
 	case BPF_EVENT_DCB:
 		dcb(&l, (const struct bpf_event_dcb *)e);
 		break;
+	case BPF_EVENT_TX_TIMEOUT:
+		tx_timeout(&l, (const struct bpf_event_tx_timeout *)e);
+		break;
 	case N_BPF_EVENT_KINDS:
 		break;
 	}
@@ -254,6 +266,14 @@ static bool tell_health(const struct bpf_event_health *e, struct told *t)
 	return true;
 }
 
+static bool tell_tx_timeout(const struct bpf_event_tx_timeout *e, struct told *t)
+{
+	t->reason = "TxTimeout";
+	t->device = e->device[0] ? e->device : e->name;
+	t->warning = true;
+	return true;
+}
+
 /* Not of what we make for a moment ourselves. A pod that calls its device so hides its own port's
  * events. */
 static bool tell_port(const struct bpf_event_port *e, struct told *t)
@@ -276,6 +296,8 @@ static bool tell_kind(const struct bpf_event *e, struct told *t)
 		return tell_health((const struct bpf_event_health *)e, t);
 	case BPF_EVENT_DCB:
 		return tell_dcb((const struct bpf_event_dcb *)e, t);
+	case BPF_EVENT_TX_TIMEOUT:
+		return tell_tx_timeout((const struct bpf_event_tx_timeout *)e, t);
 	case BPF_EVENT_NETDEV_MOVED:
 	case BPF_EVENT_QP:
 	case BPF_EVENT_QP_FAILED:

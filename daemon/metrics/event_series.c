@@ -67,7 +67,7 @@ static bool has_soft(const struct event_summary *s, const char *device)
 	return false;
 }
 
-void event_summary_expect(struct event_summary *s, const struct host *host)
+static void expect_soft(struct event_summary *s, const struct host *host)
 {
 	for (size_t i = 0; i < host->n_rdma && s->n_soft < EVENT_SOFT_MAX; i++) {
 		const struct rdma_dev *d = &host->rdma[i];
@@ -78,6 +78,28 @@ void event_summary_expect(struct event_summary *s, const struct host *host)
 		snprintf(s->soft[s->n_soft++].key.device, sizeof(s->soft[0].key.device), "%s",
 			 d->name);
 	}
+}
+
+/* A function's faults are those of all devices on it. soft-RoCE may stand on anybody's. */
+static void expect_nics(struct event_summary *s, const struct host *host)
+{
+	s->n_nics = 0;
+	for (size_t i = 0; i < host->n_rdma && s->n_nics < EVENT_NICS_MAX; i++) {
+		const struct rdma_dev *d = &host->rdma[i];
+		struct event_nic *nic = &s->nics[s->n_nics];
+
+		if (!d->function[0] || strcmp(d->driver, "rxe") == 0 ||
+		    !bpf_tally_faults(&s->tally, d->function, nic->faults))
+			continue;
+		memcpy(nic->device, d->name, sizeof(nic->device));
+		s->n_nics++;
+	}
+}
+
+void event_summary_expect(struct event_summary *s, const struct host *host)
+{
+	expect_soft(s, host);
+	expect_nics(s, host);
 }
 
 static void add_soft(struct page *p, const struct event_summary *s)
@@ -104,6 +126,26 @@ static void add_soft(struct page *p, const struct event_summary *s)
 	page_end(p);
 }
 
+static void add_faults(struct page *p, const struct event_summary *s)
+{
+	static const char *const kinds[] = {
+		[NIC_FAULT_TX_TIMEOUT] = "tx_timeout",
+		[NIC_FAULT_HEALTH_REPORT] = "health_report",
+	};
+
+	page_begin(p, "roce_nic_faults_total", "counter",
+		   "Transmit queues of the device's netdev that hung, and errors that its driver "
+		   "reported to devlink, since rocelet watches.");
+	for (unsigned i = 0; i < s->n_nics; i++)
+		for (unsigned k = 0; k < N_NIC_FAULTS; k++)
+			if (s->faults_watched[k])
+				text_addf(&p->text,
+					  "roce_nic_faults_total{device=\"%s\",kind=\"%s\"} "
+					  "%" PRIu64 "\n",
+					  s->nics[i].device, kinds[k], s->nics[i].faults[k]);
+	page_end(p);
+}
+
 void event_series(struct page *p, const struct event_summary *s)
 {
 	if (s->connections) {
@@ -112,4 +154,5 @@ void event_series(struct page *p, const struct event_summary *s)
 		add_connect_time(p, &s->tally);
 	}
 	add_soft(p, s);
+	add_faults(p, s);
 }

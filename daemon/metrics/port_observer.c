@@ -9,6 +9,7 @@
 
 #include "default_route.h"
 #include "gid_places.h"
+#include "port_faults.h"
 #include "port_packets.h"
 
 /* For so long after its container's end a pod is still told of. */
@@ -645,6 +646,7 @@ int port_observer_look(struct port_observer *b, const struct sample *s,
 	if (!is_current(b, s, scene) && observer_prepare(b, s, scene) < 0)
 		return -ENOMEM;
 	port_packets_tell(b->ports, b->n_ports, scene->packets, scene->events);
+	port_faults_tell(b->ports, b->n_ports, scene->events);
 	take_readings(b, s);
 	forget_moves(b);
 	take_queue_pairs(b, scene->qps);

@@ -11,10 +11,18 @@
 /* A failure is told for so long. */
 #define FAILED_NS UINT64_C(60000000000)
 
+/* A peer of a port. */
+struct peer_slot {
+	uint64_t key; /* 0 = free */
+	uint32_t port, n;
+	int flow_label;	    /* of the first queue pair */
+	bool same, unknown; /* all have that one; of some it is not known */
+};
+
 /* Peers that were seen, each with its port: open addressing, twice as many places as could be
- * needed; 0 = free. Of two that share 64 bits one is lost, which nobody will see. */
+ * needed. Of two that share 64 bits one is lost, which has no visible effect. */
 struct peer_set {
-	uint64_t *slots;
+	struct peer_slot *slots;
 	size_t mask;
 };
 
@@ -29,18 +37,34 @@ static int peer_set_init(struct peer_set *s, size_t n)
 	return s->slots ? 0 : -ENOMEM;
 }
 
-/* True: it is new. kind: failed or not, which are counted apart. */
-static bool peer_set_add(struct peer_set *s, size_t port, unsigned kind, const uint8_t gid[16])
+/* n == 0: it is new. kind: failed or not, which are counted apart. */
+static struct peer_slot *peer_set_find(struct peer_set *s, size_t port, unsigned kind,
+				       const uint8_t gid[16])
 {
 	uint64_t key = fnv1a(FNV1A_START, gid, 16) ^ (2 * port + kind) * 0x9e3779b97f4a7c15;
 	size_t at;
 
 	key += key == 0;
-	for (at = key & s->mask; s->slots[at]; at = (at + 1) & s->mask)
-		if (s->slots[at] == key)
-			return false;
-	s->slots[at] = key;
-	return true;
+	for (at = key & s->mask; s->slots[at].key; at = (at + 1) & s->mask)
+		if (s->slots[at].key == key)
+			return &s->slots[at];
+	s->slots[at] = (struct peer_slot){.key = key, .port = (uint32_t)port};
+	return &s->slots[at];
+}
+
+static bool is_new_peer(struct peer_slot *s)
+{
+	return s->n++ == 0;
+}
+
+static void add_label(struct peer_slot *s, const struct qp *qp)
+{
+	if (s->n == 1) {
+		s->flow_label = qp->flow_label;
+		s->same = true;
+	}
+	s->same &= qp->flow_label == s->flow_label;
+	s->unknown |= qp->flow_label < 0;
 }
 
 /* The table is sorted by device. NULL: out of memory. */
@@ -64,7 +88,7 @@ static void add_failure(struct observed_qps *q, const struct qp *qp, struct peer
 {
 	q->failures_known = true;
 	q->failed++;
-	if (!has_peer || !peer_set_add(peers, port, 1, qp->peer_gid))
+	if (!has_peer || !is_new_peer(peer_set_find(peers, port, 1, qp->peer_gid)))
 		return;
 	if (++q->failed_peers == 1)
 		bpf_address_text(qp->peer_gid, q->peer, sizeof(q->peer));
@@ -85,10 +109,30 @@ static void add_qp(struct qp_ports *p, struct qp_port *item, const struct qp *qp
 	q->not_ect += qp->traffic_class >= 0 && (qp->traffic_class & 3) == 0;
 	if (qp->path_mtu > q->path_mtu)
 		q->path_mtu = qp->path_mtu;
-	if (has_peer)
-		q->peers += peer_set_add(peers, port, 0, qp->peer_gid);
+	if (has_peer) {
+		struct peer_slot *peer = peer_set_find(peers, port, 0, qp->peer_gid);
+
+		q->peers += is_new_peer(peer);
+		add_label(peer, qp);
+	}
 	if (qp->failed && now_ns - qp->changed_ns < FAILED_NS)
 		add_failure(q, qp, peers, port, has_peer);
+}
+
+/* A label of 0 is no path of its own: the driver makes one of the queue pairs' numbers. */
+static void tell_labels(struct qp_ports *p, const struct peer_set *s)
+{
+	for (size_t i = 0; i <= s->mask; i++) {
+		const struct peer_slot *slot = &s->slots[i];
+		struct observed_qps *q;
+
+		if (!slot->key || slot->unknown || slot->n == 0)
+			continue;
+		q = &p->items[slot->port].qps;
+		q->labels_known = true;
+		if (slot->same && slot->flow_label > 0 && slot->n > q->one_label)
+			q->one_label = slot->n;
+	}
 }
 
 int qp_ports_build(struct qp_ports *ret, const struct qp_table *t, uint64_t now_ns)
@@ -108,6 +152,8 @@ int qp_ports_build(struct qp_ports *ret, const struct qp_table *t, uint64_t now_
 		else
 			r = -ENOMEM;
 	}
+	if (r == 0)
+		tell_labels(ret, &peers);
 	free(peers.slots);
 	if (r < 0)
 		qp_ports_done(ret);

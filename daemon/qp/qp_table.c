@@ -20,6 +20,9 @@ enum {
 	HAS_PEER = 1 << 20,
 };
 
+/* linux/include/rdma/ib_verbs.h, IB_GRH_FLOWLABEL_MASK */
+#define FLOW_LABEL_MASK 0xfffff
+
 /* --- places ----------------------------------------------------------------------------------- */
 
 int qp_compare(const struct qp *qp, const char *device, uint32_t qpn)
@@ -75,6 +78,7 @@ void qp_init(struct qp *qp, const char *device, uint32_t qpn)
 		.qpn = qpn,
 		.peer_qpn = QP_UNKNOWN,
 		.traffic_class = -1,
+		.flow_label = -1,
 		.timeout = -1,
 		.retry_count = -1,
 		.rnr_retry = -1,
@@ -158,6 +162,7 @@ static void take_attributes(struct qp *qp, const struct bpf_event_qp *e)
 	if (e->attr_mask & HAS_AV) {
 		memcpy(qp->peer_gid, e->peer_gid, sizeof(qp->peer_gid));
 		qp->traffic_class = e->traffic_class;
+		qp->flow_label = (int)(e->flow_label & FLOW_LABEL_MASK);
 	}
 	if (e->attr_mask & HAS_PORT)
 		qp->port = e->port;

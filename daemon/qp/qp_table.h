@@ -38,7 +38,8 @@ struct qp {
 	char pod_uid[POD_UID_SIZE]; /* "" = not of a pod, or unknown */
 	uint32_t path_mtu;	    /* bytes, 0 = unknown */
 	int traffic_class, timeout, retry_count, rnr_retry; /* -1 = unknown */
-	uint64_t created_ns, changed_ns;		    /* CLOCK_MONOTONIC, 0 = unknown */
+	int flow_label;			 /* -1 = unknown; 0: made of the queue pairs' numbers */
+	uint64_t created_ns, changed_ns; /* CLOCK_MONOTONIC, 0 = unknown */
 	bool failed;
 	uint32_t failed_status; /* enum ib_wc_status of its first error, 0 = none */
 	int failed_event;	/* enum ib_event_type, -1 = none */

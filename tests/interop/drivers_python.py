@@ -5,8 +5,7 @@
   drivers_python.py --write                      write docs/drivers.md
   drivers_python.py --extract VERSION=TREE...    write tests/fixtures/drivers/: the names that kernel trees have, of Debian's linux-source-VERSION, unpacked
 
-A fixture has a line for each name and the versions that have it; what no tree has (mana and ionic, whose names come from newer kernels and from firmware) was written by hand and is
-kept. What the tables make of a name stands in docs/metrics.md, which is made of them.
+A fixture has a line for each name and the versions that have it; what no tree has ("mainline": newer kernels; "firmware": ionic's) was written by hand and is kept. What the tables make of a name stands in docs/metrics.md, which is made of them.
 
 run:
 proves: hw/counters docs/drivers.md
@@ -109,13 +108,13 @@ def read_fixture(driver):
 
 def extract(trees):
     for driver, _, _, source, arrays in DRIVERS:
-        found = {}
+        found = {name: versions for name, versions in read_fixture(driver).items() if versions == ["mainline"]} if source else {}
         for version, tree in trees:
             path = f"{tree}/{source}"
             names = expand(path, arrays) if source and os.path.exists(path) else ()
             for name in {numbered(variant) for name in names for variant in variants(name)}:
                 found.setdefault(name, []).append(version)
-        if found:
+        if any(versions != ["mainline"] for versions in found.values()):
             with open(f"{FIXTURES}/{driver}.txt", "w", encoding="utf-8") as f:
                 f.write(f"# {source}\n" + "".join(f"{name}\t{' '.join(found[name])}\n" for name in sorted(found)))
         print(f"{driver}: {len(found)}")
@@ -152,7 +151,7 @@ def why(name):
 def document():
     known, out = tables(), []
     out.append("# Names of drivers\n\n"
-               "Every name that the kernel's source of a driver has for a counter (Linux 6.1 and 6.12 as Debian has them; mana: mainline, ionic's RDMA names: its firmware), which family it feeds, "
+               "Every name that the kernel's source of a driver has for a counter (Linux 6.1 and 6.12 as Debian has them; mainline: only newer ones; ionic's RDMA names: its firmware), which family it feeds, "
                "and why none.\nMade by `tests/interop/drivers_python.py --write` from the sources' names in `tests/fixtures/drivers/` and from the tables of [metrics.md](metrics.md).\n\n"
                "An hw_counter without a family of its own is in `roce_hw_counters_total{name}`; an ethtool statistic without one is not read. `#` is a number.\n")
     for driver, column, kind, source, _ in DRIVERS:

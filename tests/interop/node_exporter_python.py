@@ -226,6 +226,58 @@ def hw_counters_under_the_names_of_the_newest_collector():
     equal(len([name for name, _ in ours if name.startswith("node_infiniband_")]), 5 + len(COUNTERS) + len(HW_COUNTERS))
 
 
+# What node_exporter's own fixture has of counters: two generations of names on three ports, some of which lack counters. File, series, then what the collector reports of
+# mlx4_0/1, mlx4_0/2 and i40iw0/1; None: that port has no such file, or it says "N/A (no PMA)". Files of octets count words.
+OWN_FIXTURE = (
+    ("counters_ext/port_rcv_data_64", "legacy_data_received_bytes_total", 18527668, 18527668, None),
+    ("counters_ext/port_xmit_data_64", "legacy_data_transmitted_bytes_total", 14933760, 14933760, None),
+    ("counters_ext/port_multicast_rcv_packets", "legacy_multicast_packets_received_total", 93, 93, None),
+    ("counters_ext/port_multicast_xmit_packets", "legacy_multicast_packets_transmitted_total", 16, 16, None),
+    ("counters_ext/port_rcv_packets_64", "legacy_packets_received_total", 0, 0, None),
+    ("counters_ext/port_xmit_packets_64", "legacy_packets_transmitted_total", 0, 0, None),
+    ("counters_ext/port_unicast_rcv_packets", "legacy_unicast_packets_received_total", 61148, 61148, None),
+    ("counters_ext/port_unicast_xmit_packets", "legacy_unicast_packets_transmitted_total", 61239, 61239, None),
+    ("counters/link_downed", "link_downed_total", 0, 0, 0),
+    ("counters/link_error_recovery", "link_error_recovery_total", 0, 0, 0),
+    ("counters/multicast_rcv_packets", "multicast_packets_received_total", 93, 0, None),
+    ("counters/multicast_xmit_packets", "multicast_packets_transmitted_total", 16, 0, None),
+    ("counters/port_rcv_constraint_errors", "port_constraint_errors_received_total", 0, None, 0),
+    ("counters/port_xmit_constraint_errors", "port_constraint_errors_transmitted_total", 0, None, 0),
+    ("counters/port_rcv_data", "port_data_received_bytes_total", 18527668, 0, 0),
+    ("counters/port_xmit_data", "port_data_transmitted_bytes_total", 14933760, 0, 0),
+    ("counters/port_rcv_discards", "port_discards_received_total", 0, None, None),
+    ("counters/port_xmit_discards", "port_discards_transmitted_total", 5, None, 0),
+    ("counters/port_rcv_errors", "port_errors_received_total", 0, None, 0),
+    ("counters/port_rcv_packets", "port_packets_received_total", 6825908347, None, 0),
+    ("counters/port_xmit_packets", "port_packets_transmitted_total", 6235865, None, 0),
+    ("counters/port_xmit_wait", "port_transmit_wait_total", 4294967295, None, 0),
+    ("counters/unicast_rcv_packets", "unicast_packets_received_total", 61148, 0, None),
+    ("counters/unicast_xmit_packets", "unicast_packets_transmitted_total", 61239, 0, None),
+)
+PORTS_OF_FIXTURE = (("mlx4_0", "1"), ("mlx4_0", "2"), ("i40iw0", "1"))
+
+
+@check
+def the_51_series_of_its_own_fixture():
+    node, wanted = Node(), {}
+    node.device("mlx4_0", fw="2.31.5050", board_id="SM_1141000001000", hca_type="MT4099")
+    node.device("i40iw0", fw="0.2", board_id="I40IW Board ID", hca_type="I40IW")
+    for i, (device, port) in enumerate(PORTS_OF_FIXTURE):
+        where = node.port(device, int(port), phys="5: LinkUp", rate="40 Gb/sec (4X QDR)" if device == "mlx4_0" else "10 Gb/sec (4X)")
+        for file, name, *values in OWN_FIXTURE:
+            if values[i] is not None:
+                node.put(f"{where}/{file}", values[i] // 4 if "data" in file else values[i])
+                wanted[name, device, port] = values[i]
+            elif device == "i40iw0":
+                node.put(f"{where}/{file}", "N/A (no PMA)")
+    ours = same(node)
+    equal(len(wanted), 51)
+    equal({(name, *at): value(ours, name, *at) for _, name, *_ in OWN_FIXTURE for at in PORTS_OF_FIXTURE if value(ours, name, *at) is not None}, wanted)
+    # And what newer ones have: two of identity, and two states and a rate of each port.
+    equal(len([name for name, _ in ours if name.startswith("node_infiniband_")]), 51 + 2 + 3 * 3)
+    equal({v for (name, _), v in ours.items() if name == "node_scrape_collector_success"}, {1})
+
+
 def main():
     programs["daemon"], programs["exporter"] = (os.path.abspath(path) for path in sys.argv[1:3])
     sys.exit(run_checks(checks, sys.argv[3:]))

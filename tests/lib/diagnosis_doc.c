@@ -31,6 +31,9 @@ static void put_text(FILE *f)
 	      "* **Bursts.** A port on which pause, marks or loss show is read alone, every 20 to 100 ms, for `burst_seconds`; again when another of these begins, or after `burst_rest_seconds`. All ports together\n"
 	      "  take at most `burst_reads` answers of drivers a second (one for each request over netlink or ioctl, one for each file) and a tenth of one thread's time: a read that needs 100 ms is followed by a pause of one second, however many samples are taken meanwhile. A storm that stands for\n"
 	      "  `storm_burst_seconds` is told at once. Peaks and histograms of the windows are on the metrics page (`roce_pfc_pause_peak_ratio`, `roce_ecn_ce_window_ratio`).\n"
+	      "* **Hung transmit queues** (`nic_reset`) are counted by a BPF program on the kernel's tracepoint `net_dev_xmit_timeout`, not read from `class/net/NAME/queues/tx-N/tx_timeout`: sysfs has one file for\n"
+	      "  each queue (eight NICs of 128 queues: 1,024 reads a sample) and none of a netdev in a pod's network namespace, where VFs are; the program costs nothing until a queue hangs. Its price: counts begin\n"
+	      "  when rocelet does, and where the program is not loaded (`/api/v1/config`) the cause is undecided. Reports to devlink's health reporters are counted the same way.\n"
 	      "* **The network is not it** is said of a port that has moved much for a minute, with room on its line, every sign of trouble visible, and none of them there. It is no verdict.\n\n",
 	      f);
 }

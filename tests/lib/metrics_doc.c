@@ -250,8 +250,12 @@ static struct page *self_page(void)
 	struct self_metrics about = {.tls_expires_s = 1, .rss_bytes = 1, .n_programs = 1};
 	struct page *p = page_new();
 
-	about.events = (struct event_summary){
-		.connections = true, .n_soft = 1, .soft_watched = {true, true, true}};
+	about.events = (struct event_summary){.connections = true,
+					      .n_soft = 1,
+					      .soft_watched = {true, true, true},
+					      .n_nics = 1,
+					      .faults_watched = {true, true}};
+	strcpy(about.events.nics[0].device, "x");
 	for (unsigned k = 0; k < BPF_REJECTS; k++)
 		about.events.tally.rejects[k] = 1;
 	memcpy(about.events.soft[0].key.device, "x", 2);

@@ -384,6 +384,67 @@ def device_nodes():
 
 
 @scenario
+def nic_resets():
+    """A queue that hangs for five seconds is one timeout; a port that is paused all the time has them, too. Without a counter nothing is said."""
+    watched = {"tx_timeouts": 0, "health_reports": 0}
+
+    def some(at=60, **values):
+        def behave(p, t, on):
+            p.rate.update(watched)
+            once(at, **values)(p, t, on)
+        return behave
+
+    def paused_for_good(p, t, on):
+        p.rate.update(watched)
+        busy(p, 20e9, 0 if on else 20e9)
+        p.pause["received"] = 1 if on else 0
+        p.once.update({"tx_timeouts": 1} if t in (66, 72) else {})
+
+    def resets_the_port(p, t, on):
+        some(tx_timeouts=1)(p, t, on)
+        set_down(p, 61 <= t < 64)
+        p.once.update({"link_down": 1} if t == 61 else {})
+
+    def begins_late(p, t, on):
+        """Those before the program was attached: the first number is a base."""
+        if t >= 80:
+            some(at=80, tx_timeouts=5)(p, t, on)
+
+    def three_times(p, t, on):
+        p.rate.update(watched)
+        p.once.update({"health_reports": 1} if t in (60, 360, 660) else {})
+
+    return [
+        simple("nic-reset-queue", some(tx_timeouts=1), expected("nic_reset", onset=(60, 63))),
+        simple("nic-reset-report", some(health_reports=1), expected("nic_reset", onset=(60, 63))),
+        simple("nic-reset-thrice", three_times, expected("nic_reset", "critical", onset=(60, 63)), seconds=800),
+        simple("nic-reset-and-link", resets_the_port, [expected("nic_reset", onset=(60, 63)), expected("link_flap", onset=(60, 63))]),
+        simple("nic-reset-of-a-storm", paused_for_good, expected("pause_storm_victim", "critical"), jitter=0),
+        simple("nic-reset-none", some(at=500)),
+        simple("nic-reset-before", begins_late),
+    ]
+
+
+@scenario
+def one_paths():
+    """16 queue pairs to one peer. Label 0 is made of their numbers, so it is not counted; soft-RoCE's and Broadcom's ports do not follow it."""
+    def qps(n, **more):
+        return {"count": 16, "peers": 1, "not_ect": 0, "one_label": n, **more}
+
+    def idle(p, t, _):
+        busy(p, 1e3, 1e3)
+
+    return [
+        simple("one-path", rates(), expected("one_path", "info", onset=(0, 63)), port=Port(qps=qps(16))),
+        simple("one-path-few", rates(), port=Port(qps=qps(7))),
+        simple("one-path-none", rates(), port=Port(qps=qps(0))),
+        simple("one-path-idle", idle, port=Port(qps=qps(16)), traffic=(0, 0)),
+        simple("one-path-bnxt", rates(), port=Port(driver="bnxt_re", qps=qps(16)), undecided=[("mlx5_0", "one_path")]),
+        simple("one-path-unknown", rates(), undecided=[("mlx5_0", "one_path")]),
+    ]
+
+
+@scenario
 def slow_restarts():
     n = packets(20e9)
     return [

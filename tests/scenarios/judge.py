@@ -83,7 +83,7 @@ def check_expected(wanted, entry):
         yield f"ended at {entry['closed']}, not from {wanted['closed'][0]} to {wanted['closed'][1]}"
     if "reason" in wanted and wanted["reason"] not in entry["reasons"]:
         yield f"ended as {entry['reasons']}, not {wanted['reason']}"
-    if "remark" in wanted and not any(r and wanted["remark"] in r for r in entry["remarks"]):
+    if "remark" in wanted and not any(wanted["remark"] in r if r and wanted["remark"] else r == wanted["remark"] for r in entry["remarks"]):
         yield f"remarks {entry['remarks']}, not {wanted['remark']!r}"
     if wanted.get("open_at_end") and len(entry["closed"]) == len(entry["opened"]):
         yield "is not open at the end"

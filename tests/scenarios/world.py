@@ -48,6 +48,7 @@ EVENTS = {
     "global_frames_received": series("roce_pause_frames_total", direction="received"),
     "optional_ce": series("roce_optional_congestion_packets_total", kind="ce_received"),
     "slow_restarts": series("roce_slow_restarts_total", kind="used"), "slow_restart_cnps": series("roce_slow_restarts_total", kind="cnp"),
+    "tx_timeouts": series("roce_nic_faults_total", kind="tx_timeout"), "health_reports": series("roce_nic_faults_total", kind="health_report"),
     "soft_timeouts": series("roce_soft_events_total", kind="retransmit_timeout"), "rnr_sent": "roce_rnr_nak_sent_total",
 }
 SECONDS = {
@@ -58,7 +59,7 @@ GAUGES = {"pcie_stalled": series("roce_pcie_stalled_ratio", op="write"), "qps": 
           "mrs": series("roce_resource_active", kind="mr")}
 # What drivers have beside bytes and packets.
 DRIVERS = {
-    "mlx5": [k for k in EVENTS if k not in ("optional_ce", "soft_timeouts", "rnr_sent")] + list(SECONDS),
+    "mlx5": [k for k in EVENTS if k not in ("optional_ce", "soft_timeouts", "rnr_sent", "tx_timeouts", "health_reports")] + list(SECONDS),
     "bnxt_re": ["ce", "cnp_sent", "cnp_received", "oos", "nak", "timeouts", "retries_exceeded", "rnr_nak", "wqe_missing", "discards", "symbol_errors",
                 "crc_errors", "link_down", "access_errors", "invalid_requests"],
     "irdma": ["ce", "cnp_sent", "cnp_handled", "cnp_ignored", "discards", "crc_errors"],

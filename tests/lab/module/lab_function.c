@@ -45,7 +45,8 @@ static const struct attribute_group nic_group = {.name = "lab", .attrs = nic_att
 
 /* In a folder of one name, whose first group makes it. */
 static const struct attribute_group *const groups[] = {
-	&counters_group, &script_group, &health_group, &config_space_group, &dcb_group, NULL};
+	&counters_group, &script_group, &health_group, &config_space_group,
+	&dcb_group,	 &netdev_group, NULL};
 
 static int make_files(struct lab_nic *nic)
 {

@@ -12,6 +12,7 @@
  *   beat    1: each look at this function's RDMA counters is a step of all functions
  *   step    how many steps there have been; can be polled
  *   fault   a text: a report of the health reporter with it
+ *   hang    anything: the netdev's transmit queue stops, until the kernel asks for its reset
  *   link    what the PCIe link is: "WIDTH MAX_WIDTH SPEED MAX_SPEED", speeds as in LNKSTA
  *   gone    1: the function does not answer on the bus
  *   peer_pfc  the priorities that the switch port says are lossless, a mask */
@@ -51,4 +52,4 @@ static inline struct lab_nic *nic_of(const struct net_device *netdev)
 	return *(struct lab_nic **)netdev_priv(netdev);
 }
 
-extern const struct attribute_group counters_group, health_group, config_space_group;
+extern const struct attribute_group counters_group, health_group, config_space_group, netdev_group;

@@ -46,12 +46,36 @@ static netdev_tx_t transmit(struct sk_buff *skb, struct net_device *netdev)
 	return NETDEV_TX_OK;
 }
 
+/* The watchdog found the queue stopped for too long. */
+static void reset_queue(struct net_device *netdev, unsigned int queue)
+{
+	netif_tx_wake_queue(netdev_get_tx_queue(netdev, queue));
+}
+
 static const struct net_device_ops netdev_ops = {
 	.ndo_open = open_link,
 	.ndo_stop = stop_link,
 	.ndo_change_carrier = change_carrier,
 	.ndo_start_xmit = transmit,
+	.ndo_tx_timeout = reset_queue,
 };
+
+static ssize_t hang_store(struct device *dev, struct device_attribute *attr, const char *text,
+			  size_t n)
+{
+	struct lab_nic *nic = dev_get_drvdata(dev);
+
+	if (!nic->netdev)
+		return -ENODEV;
+	netif_trans_update(nic->netdev);
+	netif_stop_queue(nic->netdev);
+	return n;
+}
+
+static DEVICE_ATTR_WO(hang);
+
+static struct attribute *attributes[] = {&dev_attr_hang.attr, NULL};
+const struct attribute_group netdev_group = {.name = "lab", .attrs = attributes};
 
 /* --- ethtool ---------------------------------------------------------------------------------- */
 
@@ -126,6 +150,7 @@ int netdev_make(struct lab_nic *nic)
 	netdev->ethtool_ops = &ethtool_ops;
 	netdev->dcbnl_ops = &dcb_ops;
 	netdev->max_mtu = 9216;
+	netdev->watchdog_timeo = HZ;
 	netif_carrier_off(netdev);
 	eth_hw_addr_random(netdev);
 	nic->netdev = netdev;

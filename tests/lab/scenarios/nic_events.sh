@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Who changes a NIC's DCB settings, and what its devlink health reporter says, seen by BPF. No emulated NIC has either: the host builds
+# Who changes a NIC's DCB settings, what its devlink health reporter says, and which transmit queue hangs, seen by BPF. No emulated NIC has either: the host builds
 # one (tests/lab/module), for the kernel whose headers fit Debian 12's compiler.
 # lab: --kernel 6.1 --timeout 300
 # proves: bpf daemon/events
@@ -55,7 +55,7 @@ udevadm settle --timeout=20 # it is renamed once
 ip link set "$(ls "$nic/net")" name labnic0
 start_rocelet
 wait_until "curl -fsS $HTTP/readyz"
-check_within 10 "the host's programs hang" 'hangs dcb_set && hangs dcb_app_set && hangs dcb_app_deleted && hangs dcb_set_cee && hangs nic_health'
+check_within 10 "the host's programs hang" 'hangs dcb_set && hangs dcb_app_set && hangs dcb_app_deleted && hangs dcb_set_cee && hangs nic_health && hangs tx_timeout'
 
 say "DCB"
 by='by dcb, pid [0-9]+'
@@ -81,5 +81,31 @@ fault "firmware syndrome 0x1"
 check_within 2 "a report, with the NIC, the reporter and its words" 'event NicHealth "$function.*fw.*firmware syndrome 0x1"'
 fault "firmware syndrome 0x2"
 check_within 2 "a recovery that is given up" 'event NicRecoveryAborted "$function.*fw"'
+
+say "a transmit queue that hangs"
+faults() { # KIND
+    curl -fsS -m 60 "$HTTP/metrics" | sed -n "s/^roce_nic_faults_total{device=\"mlx5_0\",kind=\"$1\"} //p"
+}
+sysfs_timeouts() {
+    cat "$nic/net/labnic0/queues/tx-0/tx_timeout"
+}
+check "the driver's reports were counted, and no queue hung yet" '[[ $(faults health_report) == 2 && $(faults tx_timeout) == 0 ]]'
+ip link set labnic0 up
+echo 1 >"$nic/lab/hang"
+check_within 30 "an event with the netdev, its function and driver" 'event TxTimeout "labnic0 \(index [0-9]+, $function\): transmit queue 0 .*mlx5_core resets it"'
+check_within 10 "the counter, as the kernel's own of the queue" '[[ $(faults tx_timeout) -ge 1 && $(faults tx_timeout) == $(sysfs_timeouts) ]]'
+# Its reporter has given up: that it is stuck is the cause, and this one of its symptoms.
+reset_is_told() {
+    curl -fsS -m 60 "$HTTP/api/v1/diagnosis" |
+        json 'any(v["device"] == "mlx5_0" and "nic_reset" in [v["cause"], *v["symptoms"]] for v in doc["verdicts"])' | grep -q True
+}
+check_within 30 "a verdict of that device" reset_is_told
+before=$(faults tx_timeout)
+ip netns add pod0
+ip link set labnic0 netns pod0
+ip -n pod0 link set labnic0 up
+echo 1 >"$nic/lab/hang"
+check_within 30 "and in a pod's namespace, which sysfs does not show" '(($(faults tx_timeout) > before))'
+ip netns del pod0
 stop_rocelet
 rmmod lab_nic

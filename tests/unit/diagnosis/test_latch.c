@@ -167,6 +167,37 @@ static void nothing_explains_itself(void **state)
 			fail_msg("%s", cause_row((enum cause)c)->name);
 }
 
+/* The short way decides as the long one, whatever comes. */
+static void what_rests_is_as_if_it_was_updated(void **state)
+{
+	struct latch a = {0}, b = {0};
+	uint64_t now = 1000, seed = 1;
+	unsigned opened = 0;
+	(void)state;
+
+	for (int i = 0; i < 20000; i++) {
+		enum latch_step step_a, step_b = LATCH_SAME;
+		bool at_once;
+		enum sight sight;
+
+		seed = seed * 6364136223846793005 + 1442695040888963407;
+		at_once = seed >> 63;
+		/* Runs in which nothing is bad come after runs in which much is. */
+		sight = (enum sight)((seed >> 40) % 4);
+		if (i / 200 % 2 && sight == SIGHT_YES)
+			sight = SIGHT_NO;
+		now += 1000;
+		step_a = latch_update(&a, &row, &limits, sight, at_once, now, 1000);
+		if (!latch_rests(&b, sight))
+			step_b = latch_update(&b, &row, &limits, sight, at_once, now, 1000);
+		assert_int_equal(step_a, step_b);
+		assert_int_equal(a.opened_ms, b.opened_ms);
+		assert_int_equal(a.sight, b.sight);
+		opened += step_a == LATCH_OPENED;
+	}
+	assert_in_range(opened, 10, 1000);
+}
+
 /* Whatever opens can end. */
 static void every_cause_can_clear(void **state)
 {
@@ -223,6 +254,7 @@ TEST_GROUP(latch)
 		cmocka_unit_test_setup(onsets_are_counted_for_an_hour, setup),
 		cmocka_unit_test(every_cause_is_told_in_full),
 		cmocka_unit_test(nothing_explains_itself),
+		cmocka_unit_test_setup(what_rests_is_as_if_it_was_updated, setup),
 		cmocka_unit_test_setup(every_cause_can_clear, setup),
 		cmocka_unit_test(thresholds_refuse_what_is_wrong),
 	};

@@ -91,6 +91,8 @@ static void pick_qps(struct observed_qps *q)
 	q->peers = pick(100);
 	q->not_ect = pick(10);
 	q->path_mtu = 256u << pick(5);
+	q->labels_known = coin();
+	q->one_label = q->labels_known ? pick(100) : 0;
 	q->failures_known = coin();
 	if (!q->failures_known)
 		return;

@@ -37,6 +37,7 @@ union any {
 	struct bpf_event_cm cm;
 	struct bpf_event_health health;
 	struct bpf_event_dcb dcb;
+	struct bpf_event_tx_timeout tx_timeout;
 };
 
 static const struct bpf_event_dcb pfc = {HEAD(pfc, BPF_EVENT_DCB), .what = BPF_DCB_PFC,
@@ -54,6 +55,17 @@ static const struct bpf_event_cm rejected = {
 	.sport = 50465,
 	.dport = 19999,
 };
+
+static const struct bpf_event_health report = {
+	HEAD(report, BPF_EVENT_HEALTH), .bus = "pci",	  .device = "0000:03:00.0",
+	.driver = "mlx5_core",		.reporter = "fw", .message = "syndrome 0x8"};
+
+static const struct bpf_event_tx_timeout hung = {HEAD(hung, BPF_EVENT_TX_TIMEOUT),
+						 .device = "0000:03:00.0",
+						 .name = "eth0",
+						 .driver = "mlx5_core",
+						 .ifindex = 7,
+						 .queue = 12};
 
 static void assert_line(const void *event, const char *expected)
 {
@@ -123,6 +135,9 @@ static void every_text_of_an_event_ends(void **state)
 		TEXT(BPF_EVENT_HEALTH, bpf_event_health, reporter),
 		TEXT(BPF_EVENT_HEALTH, bpf_event_health, message),
 		TEXT(BPF_EVENT_DCB, bpf_event_dcb, name),
+		TEXT(BPF_EVENT_TX_TIMEOUT, bpf_event_tx_timeout, device),
+		TEXT(BPF_EVENT_TX_TIMEOUT, bpf_event_tx_timeout, name),
+		TEXT(BPF_EVENT_TX_TIMEOUT, bpf_event_tx_timeout, driver),
 	};
 	(void)state;
 
@@ -206,25 +221,28 @@ static void settings_of_a_nic_name_who_set_them(void **state)
 
 static void what_is_told_has_a_reason_and_a_device(void **state)
 {
-	const struct bpf_event_health health = {
-		HEAD(health, BPF_EVENT_HEALTH), .bus = "pci",	  .device = "0000:03:00.0",
-		.driver = "mlx5_core",		.reporter = "fw", .message = "syndrome 0x8"};
 	const struct bpf_event_port port = {HEAD(port, BPF_EVENT_PORT), .device = "mlx5_0",
 					    .event = 10, .port = 1};
-	struct bpf_event_health driverless = health;
+	struct bpf_event_health driverless = report;
 	struct event told;
 	(void)state;
 
 	driverless.driver[0] = '\0';
 	assert_true(bpf_event_tell(&driverless.head, 5, &told));
 	assert_string_equal(told.message, "pci/0000:03:00.0: reporter fw reports: syndrome 0x8");
-	assert_true(bpf_event_tell(&health.head, 5, &told));
+	assert_true(bpf_event_tell(&report.head, 5, &told));
 	assert_string_equal(told.reason, "NicHealth");
 	assert_string_equal(told.device, "0000:03:00.0");
 	assert_string_equal(told.message,
 			    "pci/0000:03:00.0 (mlx5_core): reporter fw reports: syndrome 0x8");
 	assert_int_equal(told.type, EVENT_WARNING);
 	assert_int_equal(told.last_ms, 5);
+	assert_true(bpf_event_tell(&hung.head, 5, &told));
+	assert_string_equal(told.reason, "TxTimeout");
+	assert_string_equal(told.device, "0000:03:00.0");
+	assert_string_equal(told.message, "eth0 (index 7, 0000:03:00.0): transmit queue 12 sent "
+					  "nothing for too long; mlx5_core resets it");
+	assert_int_equal(told.type, EVENT_WARNING);
 	assert_true(bpf_event_tell(&port.head, 5, &told));
 	assert_string_equal(told.reason, "PortDown");
 	assert_string_equal(told.message, "mlx5_0 port 1: port is down");
@@ -369,6 +387,69 @@ static void series_begin_at_0(void **state)
 	assert_null(strstr(text, "mlx5_0"));
 }
 
+static void tally(struct bpf_tally *t, const struct bpf_event *e, unsigned times)
+{
+	while (times--)
+		bpf_tally_add(t, e);
+}
+
+/* All devices on a function have its faults; a reporter that gives up reported before. */
+static void faults_are_counted_by_function(void **state)
+{
+	struct event_summary s = {.faults_watched = {true, true}};
+	struct bpf_event_health given_up = report;
+	struct page *p = page_new();
+	struct host host = {0};
+	AUTO_FREE char *text = NULL;
+	(void)state;
+
+	strcpy(build_rdma(&host, "mlx5_0", "0000:03:00.0")->driver, "mlx5");
+	strcpy(build_rdma(&host, "mlx5_1", "0000:03:00.1")->driver, "mlx5");
+	strcpy(build_rdma(&host, "rxe0", "0000:03:00.0")->driver, "rxe");
+	given_up.aborted = 1;
+	tally(&s.tally, &hung.head, 3);
+	tally(&s.tally, &report.head, 2);
+	tally(&s.tally, &given_up.head, 1);
+	event_summary_expect(&s, &host);
+	s.faults_watched[NIC_FAULT_HEALTH_REPORT] = false;
+	event_series(p, &s);
+	s.faults_watched[NIC_FAULT_HEALTH_REPORT] = true;
+	event_series(p, &s);
+	text = page_text(p, METRICS_PROMETHEUS, NULL);
+	page_unref(p);
+	host_done(&host);
+	assert_non_null(strstr(text,
+			       "{device=\"mlx5_0\",kind=\"tx_timeout\"} 3\n"
+			       "roce_nic_faults_total{device=\"mlx5_1\",kind=\"tx_timeout\"} 0\n"));
+	assert_non_null(strstr(text, "{device=\"mlx5_0\",kind=\"health_report\"} 2\n"));
+	assert_null(strstr(text, "rxe0"));
+}
+
+/* More functions than there is room for: of those without a place nothing is known. */
+static void faults_beyond_the_room_are_unknown(void **state)
+{
+	struct bpf_event_tx_timeout e = hung;
+	struct bpf_tally t = {0};
+	uint64_t n[N_NIC_FAULTS];
+	(void)state;
+
+	e.device[0] = '\0';
+	bpf_tally_add(&t, &e.head);
+	assert_int_equal(t.n_nics, 0);
+	for (unsigned i = 0; i < BPF_NICS; i++) {
+		snprintf(e.device, sizeof(e.device), "0000:%02x:00.0", i);
+		tally(&t, &e.head, 2);
+	}
+	assert_true(bpf_tally_faults(&t, "0000:ff:00.0", n));
+	assert_int_equal(n[NIC_FAULT_TX_TIMEOUT], 0);
+	strcpy(e.device, "0000:fe:00.0");
+	bpf_tally_add(&t, &e.head);
+	assert_false(bpf_tally_faults(&t, "0000:fe:00.0", n));
+	assert_true(bpf_tally_faults(&t, "0000:00:00.0", n));
+	assert_int_equal(n[NIC_FAULT_TX_TIMEOUT], 2);
+	assert_int_equal(n[NIC_FAULT_HEALTH_REPORT], 0);
+}
+
 static void what_is_not_watched_has_no_series(void **state)
 {
 	const struct event_summary s = {0};
@@ -397,6 +478,8 @@ TEST_GROUP(bpf_events)
 		cmocka_unit_test(unknown_numbers_and_long_texts_are_survived),
 		cmocka_unit_test(connections_are_counted_by_result_and_reason),
 		cmocka_unit_test(series_begin_at_0),
+		cmocka_unit_test(faults_are_counted_by_function),
+		cmocka_unit_test(faults_beyond_the_room_are_unknown),
 		cmocka_unit_test(what_is_not_watched_has_no_series),
 	};
 

@@ -1,4 +1,5 @@
 /* The queue pairs of each port in sum. */
+#include "cleanup.h"
 #include "qp_ports.h"
 #include "test_group.h"
 
@@ -73,6 +74,33 @@ static void test_sums(void **state)
 	qp_ports_done(&p);
 }
 
+/* Peer 2: three with one label. 3: two labels. 4: four whose labels the driver makes. 5: one is not
+ * known. */
+static void test_flow_labels(void **state)
+{
+	static const struct {
+		const char *peer;
+		int label;
+	} qps[] = {{"\x0a\x09\x00\x02", 77}, {"\x0a\x09\x00\x02", 77}, {"\x0a\x09\x00\x02", 77},
+		   {"\x0a\x09\x00\x03", 77}, {"\x0a\x09\x00\x03", 78}, {"\x0a\x09\x00\x04", 0},
+		   {"\x0a\x09\x00\x04", 0},  {"\x0a\x09\x00\x04", 0},  {"\x0a\x09\x00\x04", 0},
+		   {"\x0a\x09\x00\x05", 77}, {"\x0a\x09\x00\x05", -1}, {"\x0a\x09\x00\x05", 77},
+		   {"\x0a\x09\x00\x05", 77}};
+	struct rows r = {0};
+	struct qp_ports p = {0};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(qps); i++)
+		add(&r, "a", 1, qps[i].peer)->flow_label = qps[i].label;
+	add(&r, "b", 1, "\x0a\x09\x00\x05");
+	assert_int_equal(qp_ports_build(&p, &r.table, SECOND), 0);
+	assert_true(qp_ports_find(&p, "a", 1)->labels_known);
+	assert_int_equal(qp_ports_find(&p, "a", 1)->one_label, 3);
+	assert_int_equal(qp_ports_find(&p, "a", 1)->peers, 4);
+	assert_false(qp_ports_find(&p, "b", 1)->labels_known);
+	qp_ports_done(&p);
+}
+
 static struct qp *fail_at(struct qp *qp, uint64_t ns)
 {
 	qp->failed = true;
@@ -135,6 +163,7 @@ TEST_GROUP(qp_ports)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_flow_labels),
 		cmocka_unit_test(test_failures),
 		cmocka_unit_test(test_copies),
 	};

@@ -73,12 +73,14 @@ static void test_a_life(void **state)
 	assert_int_equal(qp->state, QP_STATE_RESET);
 	assert_int_equal(qp->peer_qpn, QP_UNKNOWN);
 	assert_int_equal(qp->timeout, -1);
+	assert_int_equal(qp->flow_label, -1);
 	rtr.attr_mask = STATE | PEER | AV | MTU | PORT;
 	rtr.state = RTR;
 	rtr.peer_qpn = 18;
 	rtr.path_mtu = 5;
 	rtr.port = 1;
 	rtr.traffic_class = 106;
+	rtr.flow_label = 0x12345;
 	rtr.timeout = 14; /* not in the mask: not meant */
 	rtr.peer_gid[15] = 2;
 	rtr.head.pid = 1; /* whoever changes it does not own it */
@@ -87,6 +89,7 @@ static void test_a_life(void **state)
 	assert_int_equal(qp->peer_qpn, 18);
 	assert_int_equal(qp->path_mtu, 4096);
 	assert_int_equal(qp->traffic_class, 106);
+	assert_int_equal(qp->flow_label, 0x12345);
 	assert_int_equal(qp->timeout, -1);
 	assert_int_equal(qp->pid, 4711);
 	assert_int_equal(qp->created_ns, 10);

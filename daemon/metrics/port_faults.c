@@ -1,0 +1,35 @@
+#include "port_faults.h"
+
+#include <math.h>
+#include <string.h>
+
+static const enum series series_of_fault[N_NIC_FAULTS] = {
+	[NIC_FAULT_TX_TIMEOUT] = SERIES_TX_TIMEOUTS,
+	[NIC_FAULT_HEALTH_REPORT] = SERIES_HEALTH_REPORTS,
+};
+
+/* Both are in the order of the host's devices. NULL: nothing is known of this port's. */
+static const struct event_nic *nic_of(const struct event_summary *s, const char *device,
+				      unsigned *at)
+{
+	for (unsigned i = 0; s && i < s->n_nics; i++, *at = (*at + 1) % s->n_nics)
+		if (strcmp(s->nics[*at].device, device) == 0)
+			return &s->nics[*at];
+	return NULL;
+}
+
+void port_faults_tell(struct port_observation *ports, size_t n_ports, const struct event_summary *s)
+{
+	unsigned at = 0;
+
+	for (size_t i = 0; i < n_ports; i++) {
+		const struct event_nic *nic = is_soft_roce(&ports[i])
+						      ? NULL
+						      : nic_of(s, ports[i].device, &at);
+
+		for (unsigned k = 0; k < N_NIC_FAULTS; k++)
+			ports[i].value[series_of_fault[k]] = nic && s->faults_watched[k]
+								     ? (double)nic->faults[k]
+								     : (double)NAN;
+	}
+}
