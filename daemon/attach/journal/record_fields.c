@@ -125,35 +125,12 @@ static const struct field identity_fields[] = {
 	END,
 };
 
+#define SECTION(id, key, words) HEX64(struct netdev_state, #key, digest[STATE_##id])
+
 static const struct field state_fields[] = {
 	HEX64(struct netdev_state, "key0", key[0]),
 	HEX64(struct netdev_state, "key1", key[1]),
-	HEX64(struct netdev_state, "link", digest[STATE_LINK]),
-	HEX64(struct netdev_state, "flags", digest[STATE_FLAGS]),
-	HEX64(struct netdev_state, "link_mode", digest[STATE_LINK_MODE]),
-	HEX64(struct netdev_state, "group", digest[STATE_GROUP]),
-	HEX64(struct netdev_state, "queue_length", digest[STATE_QUEUE_LENGTH]),
-	HEX64(struct netdev_state, "limits", digest[STATE_LIMITS]),
-	HEX64(struct netdev_state, "listeners", digest[STATE_LISTENERS]),
-	HEX64(struct netdev_state, "xdp", digest[STATE_XDP]),
-	HEX64(struct netdev_state, "tcx", digest[STATE_TCX]),
-	HEX64(struct netdev_state, "offloads", digest[STATE_OFFLOADS]),
-	HEX64(struct netdev_state, "rings", digest[STATE_RINGS]),
-	HEX64(struct netdev_state, "coalescing", digest[STATE_COALESCING]),
-	HEX64(struct netdev_state, "channels", digest[STATE_CHANNELS]),
-	HEX64(struct netdev_state, "messages", digest[STATE_MESSAGES]),
-	HEX64(struct netdev_state, "wake", digest[STATE_WAKE]),
-	HEX64(struct netdev_state, "private_flags", digest[STATE_PRIVATE_FLAGS]),
-	HEX64(struct netdev_state, "pause", digest[STATE_PAUSE]),
-	HEX64(struct netdev_state, "eee", digest[STATE_EEE]),
-	HEX64(struct netdev_state, "fec", digest[STATE_FEC]),
-	HEX64(struct netdev_state, "rss", digest[STATE_RSS]),
-	HEX64(struct netdev_state, "rules", digest[STATE_RULES]),
-	HEX64(struct netdev_state, "timestamps", digest[STATE_TIMESTAMPS]),
-	HEX64(struct netdev_state, "napi", digest[STATE_NAPI]),
-	HEX64(struct netdev_state, "rps", digest[STATE_RPS]),
-	HEX64(struct netdev_state, "xps", digest[STATE_XPS]),
-	HEX64(struct netdev_state, "queues", digest[STATE_QUEUES]),
+	NETDEV_SECTIONS(SECTION),
 	END,
 };
 
