@@ -3,6 +3,7 @@
 
 #include "attachment.h"
 #include "cleanup.h"
+#include "vf_fields.h"
 
 #define MEMBER(type, member) offsetof(type, member), sizeof(((type *)0)->member)
 #define TEXT(type, key, member)                                                                    \
@@ -53,17 +54,16 @@ static const char *const cleans[] = {"auto", "always-reset", "restore", NULL};
 static const char *const kinds[] = {"vf", "macvlan", "ipvlan", NULL};
 static const char *const links[] = {"unknown", "auto", "enable", "disable", NULL};
 
-static const struct field vf_fields[] = {
+#define VF_NUMBER(member)			NUMBER(struct vf_settings, #member, member)
+#define VF_PROTO(member)			NUMBER(struct vf_settings, #member, member)
+#define VF_SWITCH(member)			BOOL(struct vf_settings, #member, member)
+#define VF_LINK(member)				WORD(struct vf_settings, #member, member, links)
+#define VF_KEY(id, member, key, bit, kind, ...) VF_##kind(member)
+
+static const struct field vf_table[] = {
 	NUMBER(struct vf_settings, "fields", fields),
 	MAC(struct vf_settings, "mac", mac),
-	NUMBER(struct vf_settings, "vlan", vlan),
-	NUMBER(struct vf_settings, "vlan_qos", vlan_qos),
-	NUMBER(struct vf_settings, "vlan_proto", vlan_proto),
-	BOOL(struct vf_settings, "spoofchk", spoofchk),
-	BOOL(struct vf_settings, "trust", trust),
-	WORD(struct vf_settings, "link_state", link_state, links),
-	NUMBER(struct vf_settings, "min_rate", min_rate),
-	NUMBER(struct vf_settings, "max_rate", max_rate),
+	VF_KEYS(VF_KEY),
 	HEX64(struct vf_settings, "node_guid", node_guid),
 	HEX64(struct vf_settings, "port_guid", port_guid),
 	END,
@@ -82,13 +82,16 @@ static const struct field route_fields[] = {
 static const struct field route_item[] = {
 	{"", FORM_OBJECT, 0, sizeof(struct net_route), route_fields, NULL, 0, 0}, END};
 
-static const struct field plan_fields[] = {
+#define PLAN_LINK(id, name, ...)   NUMBER(struct net_plan, #name, name)
+#define ORIGIN_LINK(id, name, ...) NUMBER(struct link_origin, #name, name)
+
+const struct field plan_fields[] = {
 	WORD(struct net_plan, "kind", kind, kinds),
 	TEXT(struct net_plan, "ifname", ifname),
-	NUMBER(struct net_plan, "mtu", mtu),
+	LINK_FIELDS(PLAN_LINK),
 	BOOL(struct net_plan, "has_mac", has_mac),
 	MAC(struct net_plan, "mac", mac),
-	OBJECT(struct net_plan, "vf", vf, vf_fields),
+	OBJECT(struct net_plan, "vf", vf, vf_table),
 	LIST(struct net_plan, "ips", ips, n_ips, prefix_item),
 	LIST(struct net_plan, "routes", routes, n_routes, route_item),
 	TEXT(struct net_plan, "ipam", ipam),
@@ -147,13 +150,13 @@ static const struct field origin_fields[] = {
 	TEXT(struct link_origin, "altnames", altnames),
 	{"addr", FORM_BYTES, MEMBER(struct link_origin, addr), NULL, NULL,
 	 offsetof(struct link_origin, addr_len), 0},
-	NUMBER(struct link_origin, "mtu", mtu),
+	LINK_FIELDS(ORIGIN_LINK),
 	BOOL(struct link_origin, "up", up),
 	TEXT(struct link_origin, "rdma", rdma),
 	OBJECT(struct link_origin, "rdma_id", rdma_id, rdma_identity_fields),
 	TEXT(struct link_origin, "pf", pf),
 	{"vf_index", FORM_INT, MEMBER(struct link_origin, vf_index), NULL, NULL, 0, 0},
-	OBJECT(struct link_origin, "vf", vf, vf_fields),
+	OBJECT(struct link_origin, "vf", vf, vf_table),
 	OBJECT(struct link_origin, "state", state, state_fields),
 	TEXT(struct link_origin, "parent", parent),
 	OBJECT(struct link_origin, "identity", identity, identity_fields),

@@ -1379,8 +1379,8 @@ static void drift_is_seen_and_repaired(void **state)
 	attach_bench_shell(b, 0, "ip link set net1 down mtu 1300 name x1");
 	b->pf.vfs[3].vlan = 7;
 	assert_int_equal(attach_check(&b->job, false), 0);
-	assert_int_equal(b->job.drift, ATTACH_DRIFT_IPS | ATTACH_DRIFT_MTU | ATTACH_DRIFT_DOWN |
-					       ATTACH_DRIFT_NAME | VF_VLAN);
+	assert_int_equal(b->job.drift, ATTACH_DRIFT_IPS | ATTACH_DRIFT_LINK(LINK_MTU) |
+					       ATTACH_DRIFT_DOWN | ATTACH_DRIFT_NAME | VF_VLAN);
 	if (attach_check(&b->job, true) < 0)
 		fail_msg("%s", b->job.err.msg);
 	assert_int_equal(attach_check(&b->job, false), 0);
@@ -1394,6 +1394,56 @@ static void drift_is_seen_and_repaired(void **state)
 	fails(b, attach_check(&b->job, false), -ENOENT, "/ns/net");
 	return_ok(b);
 	attach_bench_is_clean(b);
+}
+
+/* Each row of link_fields.h, from the plan to the return. */
+static void each_number_is_set_watched_and_put_back(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+	struct netdev_seen before, seen;
+
+	assert_true(attach_bench_look(b, -1, &before));
+	for (unsigned i = 0; i < N_LINK_FIELDS; i++) {
+		uint32_t *wanted = &b->job.record.plan.link[i];
+
+		memset(b->job.record.plan.link, 0, sizeof(b->job.record.plan.link));
+		*wanted = link_fields[i].initial - 77;
+		attach_ok(b);
+		assert_true(attach_bench_look(b, 0, &seen));
+		assert_int_equal(seen.netdev.link[i], *wanted);
+		assert_int_equal(b->job.record.origin.link[i], before.netdev.link[i]);
+		*wanted += 1;
+		assert_int_equal(attach_check(&b->job, false), 0);
+		assert_int_equal(b->job.drift, ATTACH_DRIFT_LINK(i));
+		assert_int_equal(attach_check(&b->job, true), 0);
+		assert_int_equal(b->job.left, 0);
+		assert_true(attach_bench_look(b, 0, &seen));
+		assert_int_equal(seen.netdev.link[i], *wanted);
+		return_ok(b);
+		attach_bench_is_clean(b);
+		assert_true(attach_bench_look(b, -1, &seen));
+		assert_memory_equal(seen.netdev.link, before.netdev.link, sizeof(seen.netdev.link));
+		assert_int_equal(b->job.renewal, RENEWAL_NONE);
+		b->job.record.origin.link[i] += 1;
+		b->job.next = BACK_VERIFY;
+		fails(b, attach_run(&b->job), -EUCLEAN, link_fields[i].words);
+	}
+}
+
+/* A record of a version that did not know it: it stays as it is. */
+static void a_number_that_is_not_known_is_left_alone(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+
+	for (unsigned i = 0; i < N_LINK_FIELDS; i++) {
+		if (i == LINK_MTU)
+			continue;
+		attach_ok(b);
+		b->job.record.origin.link[i] = 0;
+		return_ok(b);
+		attach_bench_is_clean(b);
+		assert_int_equal(b->job.renewal, RENEWAL_NONE);
+	}
 }
 
 /* --- made, not moved -------------------------------------------------------------------------- */
@@ -1627,6 +1677,8 @@ TEST_GROUP(steps)
 		TEST_WITH_PF(only_the_mark_is_known),
 		TEST(the_mark_tells_anothers_name),
 		TEST_WITH_PF(drift_is_seen_and_repaired),
+		TEST(each_number_is_set_watched_and_put_back),
+		TEST(a_number_that_is_not_known_is_left_alone),
 		TEST_WITH_PF(others_change_it_through_the_pf),
 		TEST(a_macvlan_is_made_and_deleted),
 		TEST(an_ipvlan_is_made_and_deleted),
