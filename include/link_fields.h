@@ -15,7 +15,8 @@
 /* clang-format off */
 #define LINK_FIELDS(X) \
 	/* id     name    attribute    file            least most       initial every_pod words */ \
-	X(MTU,    mtu,    IFLA_MTU,    "mtu",          68,   65535,     1500,   true,     "MTU")
+	X(MTU,    mtu,    IFLA_MTU,    "mtu",          68,   65535,     1500,   true,     "MTU"), \
+	X(TXQLEN, txqlen, IFLA_TXQLEN, "tx_queue_len", 1,    100000,    1000,   false,    "queue length")
 /* clang-format on */
 
 #define LINK_FIELD_ID(id, ...)		 LINK_##id

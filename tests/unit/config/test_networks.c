@@ -47,6 +47,7 @@ static const struct {
 	{E("\"vlanQoS\":8"), "entry 1: vlanQoS: 8 is not between 0 and 7"},
 	{E("\"vlanProto\":\"qinq\""), "entry 1: vlanProto: 'qinq' is none of 802.1q, 802.1ad"},
 	{E("\"mtu\":65536"), "entry 1: mtu: 65536 is not between 68 and 65535"},
+	{E("\"txqlen\":0"), "entry 1: txqlen: 0 is not between 1 and 100000"},
 	{E("\"spoofchk\":\"maybe\""), "entry 1: spoofchk: 'maybe' is none of off, on"},
 	{E("\"trust\":0"), "entry 1: trust: is neither \"on\" nor \"off\""},
 	{E("\"linkState\":\"up\""), "entry 1: linkState: 'up' is none of auto, enable, disable"},
