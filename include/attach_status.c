@@ -4,33 +4,36 @@
 #include <string.h>
 
 #include "cleanup.h"
+#include "vf_fields.h"
+
+#define LINK_DRIFT(id, name, ...)                                                                  \
+	{                                                                                          \
+		ATTACH_DRIFT_LINK(LINK_##id), #name                                                \
+	}
+
+static const char *vf_name(unsigned bit)
+{
+	for (size_t i = 0; i < N_VF_FIELDS; i++)
+		if (vf_fields[i].bit == bit)
+			return vf_fields[i].name;
+	return NULL;
+}
 
 const char *attach_drift_name(size_t i, unsigned *ret_bit)
 {
 	static const struct {
 		unsigned bit;
 		const char *name;
-	} all[] = {
-		{VF_MAC, "mac"},
-		{VF_VLAN, "vlan"},
-		{VF_SPOOFCHK, "spoofchk"},
-		{VF_TRUST, "trust"},
-		{VF_LINK_STATE, "link_state"},
-		{VF_MIN_RATE, "min_rate"},
-		{VF_MAX_RATE, "max_rate"},
-		{VF_NODE_GUID, "node_guid"},
-		{VF_PORT_GUID, "port_guid"},
-		{ATTACH_DRIFT_NAME, "name"},
-		{ATTACH_DRIFT_MTU, "mtu"},
-		{ATTACH_DRIFT_DOWN, "down"},
-		{ATTACH_DRIFT_IPS, "ips"},
+	} seen[] = {
+		{ATTACH_DRIFT_NAME, "name"}, LINK_FIELDS(LINK_DRIFT),
+		{ATTACH_DRIFT_DOWN, "down"}, {ATTACH_DRIFT_IPS, "ips"},
 		{ATTACH_DRIFT_RDMA, "rdma"},
 	};
 
-	if (i >= ARRAY_SIZE(all))
+	if (i >= N_VF_FIELDS + ARRAY_SIZE(seen))
 		return NULL;
-	*ret_bit = all[i].bit;
-	return all[i].name;
+	*ret_bit = i < N_VF_FIELDS ? 1u << i : seen[i - N_VF_FIELDS].bit;
+	return i < N_VF_FIELDS ? vf_name(*ret_bit) : seen[i - N_VF_FIELDS].name;
 }
 
 /* The place of the first one of a function, or of what stands behind it. */

@@ -7,11 +7,11 @@
 
 /* What a check found different from what was set: vf_field bits, and from here on what is seen in
  * the pod. */
-#define ATTACH_DRIFT_NAME (1u << 16)
-#define ATTACH_DRIFT_MTU  (1u << 17)
-#define ATTACH_DRIFT_DOWN (1u << 18)
-#define ATTACH_DRIFT_IPS  (1u << 19)
-#define ATTACH_DRIFT_RDMA (1u << 20) /* its RDMA device is gone; that cannot be set right */
+#define ATTACH_DRIFT_NAME	 (1u << 16)
+#define ATTACH_DRIFT_DOWN	 (1u << 17)
+#define ATTACH_DRIFT_IPS	 (1u << 18)
+#define ATTACH_DRIFT_RDMA	 (1u << 19) /* its RDMA device is gone; that cannot be set right */
+#define ATTACH_DRIFT_LINK(field) (1u << (20 + (field))) /* enum link_field */
 
 /* The name of the i-th setting that can drift and its bit: "mac", "vlan", "spoofchk" ...; NULL past
  * the end. */

@@ -60,7 +60,7 @@ enum plan_kind { PLAN_VF, PLAN_MACVLAN, PLAN_IPVLAN };
 struct net_plan {
 	enum plan_kind kind;
 	char ifname[IFNAMSIZ]; /* in the pod, "net1" */
-	unsigned mtu;	       /* 0 = as it is */
+	LINK_VALUES;	       /* 0 = as it is */
 	bool has_mac;
 	uint8_t mac[6];
 	struct vf_settings vf; /* `fields`: what is wanted; a MAC above is among them */
@@ -130,7 +130,7 @@ struct link_origin {
 	char altnames[ALTNAMES_SIZE];
 	uint8_t addr[HW_ADDR_MAX];
 	unsigned addr_len;
-	unsigned mtu; /* 0: nobody has looked, only the mark on the netdev was found */
+	LINK_VALUES; /* MTU 0: nobody has looked, only the mark on the netdev was found */
 	bool up;
 	char rdma[RDMA_NAME_SIZE];    /* its RDMA device, "" = none */
 	struct rdma_identity rdma_id; /* known where it moves with its pod (exclusive mode) */

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "link_fields.h"
+
 /* Bus name of a device: "0000:03:00.1", "10000:e1:00.0" (domains may be wider than 16 bits),
  * "mlx5_core.sf.4". */
 #define DEV_ID_SIZE	  64
@@ -97,7 +99,7 @@ struct netdev {
 	char kind[16];		    /* IFLA_INFO_KIND: "bond", "bridge", "vlan"; "" for hardware */
 	uint8_t addr[HW_ADDR_MAX];
 	unsigned addr_len;
-	unsigned mtu;
+	LINK_VALUES;
 	unsigned flags;	    /* IFF_*; only IFF_UP is set from sysfs */
 	char operstate[16]; /* RFC 2863 as sysfs spells it: "up", "down", "lowerlayerdown" ... */
 	enum carrier carrier;

@@ -100,34 +100,8 @@ uint32_t netdev_state_differ(const struct netdev_state *was, const struct netdev
 	return different;
 }
 
-static const char *const names[N_NETDEV_SECTIONS] = {
-	[STATE_LINK] = "link attributes",
-	[STATE_FLAGS] = "flags",
-	[STATE_LINK_MODE] = "link mode",
-	[STATE_GROUP] = "group",
-	[STATE_QUEUE_LENGTH] = "queue length",
-	[STATE_LIMITS] = "GSO and GRO limits",
-	[STATE_LISTENERS] = "promiscuous listeners",
-	[STATE_XDP] = "XDP program",
-	[STATE_TCX] = "tcx program",
-	[STATE_OFFLOADS] = "offloads",
-	[STATE_RINGS] = "rings",
-	[STATE_COALESCING] = "coalescing",
-	[STATE_CHANNELS] = "channels",
-	[STATE_MESSAGES] = "message level",
-	[STATE_WAKE] = "wake on LAN",
-	[STATE_PRIVATE_FLAGS] = "private flags",
-	[STATE_PAUSE] = "pause frames",
-	[STATE_EEE] = "EEE",
-	[STATE_FEC] = "FEC",
-	[STATE_RSS] = "RSS",
-	[STATE_RULES] = "flow rules",
-	[STATE_TIMESTAMPS] = "time stamping",
-	[STATE_NAPI] = "NAPI settings",
-	[STATE_RPS] = "RPS",
-	[STATE_XPS] = "XPS",
-	[STATE_QUEUES] = "queue settings",
-};
+#define NAME(id, key, words) [STATE_##id] = words
+static const char *const names[N_NETDEV_SECTIONS] = {NETDEV_SECTIONS(NAME)};
 
 void netdev_sections_text(uint32_t sections, char *text, size_t size)
 {

@@ -10,39 +10,43 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum netdev_section {
-	/* RTM_GETLINK; all of it that has no name of its own is STATE_LINK. */
-	STATE_LINK,
-	STATE_FLAGS,
-	STATE_LINK_MODE,
-	STATE_GROUP,
-	STATE_QUEUE_LENGTH,
-	STATE_LIMITS,
-	STATE_LISTENERS,
-	STATE_XDP,
-	/* BPF_PROG_QUERY */
-	STATE_TCX,
-	/* ethtool */
-	STATE_OFFLOADS,
-	STATE_RINGS,
-	STATE_COALESCING,
-	STATE_CHANNELS,
-	STATE_MESSAGES,
-	STATE_WAKE,
-	STATE_PRIVATE_FLAGS,
-	STATE_PAUSE,
-	STATE_EEE,
-	STATE_FEC,
-	STATE_RSS,
-	STATE_RULES,
-	STATE_TIMESTAMPS,
-	/* netdev netlink, sysfs */
-	STATE_NAPI,
-	STATE_RPS,
-	STATE_XPS,
-	STATE_QUEUES,
-	N_NETDEV_SECTIONS
-};
+/* Each part: its key in the journal, and what people call it. */
+/* clang-format off */
+#define NETDEV_SECTIONS(X) \
+	/* RTM_GETLINK; all of it that has no row of its own is LINK. */ \
+	X(LINK, link, "link attributes"), \
+	X(FLAGS, flags, "flags"), \
+	X(LINK_MODE, link_mode, "link mode"), \
+	X(GROUP, group, "group"), \
+	X(QUEUE_LENGTH, queue_length, "queue length"), \
+	X(LIMITS, limits, "GSO and GRO limits"), \
+	X(LISTENERS, listeners, "promiscuous listeners"), \
+	X(XDP, xdp, "XDP program"), \
+	/* BPF_PROG_QUERY */ \
+	X(TCX, tcx, "tcx program"), \
+	/* ethtool */ \
+	X(OFFLOADS, offloads, "offloads"), \
+	X(RINGS, rings, "rings"), \
+	X(COALESCING, coalescing, "coalescing"), \
+	X(CHANNELS, channels, "channels"), \
+	X(MESSAGES, messages, "message level"), \
+	X(WAKE, wake, "wake on LAN"), \
+	X(PRIVATE_FLAGS, private_flags, "private flags"), \
+	X(PAUSE, pause, "pause frames"), \
+	X(EEE, eee, "EEE"), \
+	X(FEC, fec, "FEC"), \
+	X(RSS, rss, "RSS"), \
+	X(RULES, rules, "flow rules"), \
+	X(TIMESTAMPS, timestamps, "time stamping"), \
+	/* netdev netlink, sysfs */ \
+	X(NAPI, napi, "NAPI settings"), \
+	X(RPS, rps, "RPS"), \
+	X(XPS, xps, "XPS"), \
+	X(QUEUES, queues, "queue settings")
+/* clang-format on */
+
+#define NETDEV_SECTION_ID(id, ...) STATE_##id
+enum netdev_section { NETDEV_SECTIONS(NETDEV_SECTION_ID), N_NETDEV_SECTIONS };
 
 #define STATE_UNKNOWN 0 /* nobody could look */
 /* Nobody has set it. */

@@ -131,48 +131,6 @@ bool held_by(const struct pod_device *d, const struct attach_owner *o)
 	return strcmp(d->pod, o->pod) == 0 && strcmp(d->namespace, o->namespace) == 0;
 }
 
-static bool prefix_equal(const struct ip_prefix *a, const struct ip_prefix *b)
-{
-	return a->family == b->family && a->len == b->len && memcmp(a->addr, b->addr, 16) == 0;
-}
-
-static bool routes_equal(const struct net_plan *a, const struct net_plan *b)
-{
-	for (size_t i = 0; i < a->n_routes; i++)
-		if (!prefix_equal(&a->routes[i].dst, &b->routes[i].dst) ||
-		    !prefix_equal(&a->routes[i].gateway, &b->routes[i].gateway) ||
-		    a->routes[i].priority != b->routes[i].priority)
-			return false;
-	return true;
-}
-
-static bool ips_equal(const struct net_plan *a, const struct net_plan *b)
-{
-	for (size_t i = 0; i < a->n_ips; i++)
-		if (!prefix_equal(&a->ips[i], &b->ips[i]))
-			return false;
-	return true;
-}
-
-static bool vf_equal(const struct vf_settings *a, const struct vf_settings *b)
-{
-	return a->fields == b->fields && memcmp(a->mac, b->mac, sizeof(a->mac)) == 0 &&
-	       a->vlan == b->vlan && a->vlan_qos == b->vlan_qos && a->vlan_proto == b->vlan_proto &&
-	       a->spoofchk == b->spoofchk && a->trust == b->trust &&
-	       a->link_state == b->link_state && a->min_rate == b->min_rate &&
-	       a->max_rate == b->max_rate && a->node_guid == b->node_guid &&
-	       a->port_guid == b->port_guid;
-}
-
-bool plan_equal(const struct net_plan *a, const struct net_plan *b)
-{
-	return a->kind == b->kind && strcmp(a->ifname, b->ifname) == 0 && a->mtu == b->mtu &&
-	       a->has_mac == b->has_mac && memcmp(a->mac, b->mac, sizeof(a->mac)) == 0 &&
-	       vf_equal(&a->vf, &b->vf) && a->n_ips == b->n_ips && ips_equal(a, b) &&
-	       a->n_routes == b->n_routes && routes_equal(a, b) && strcmp(a->ipam, b->ipam) == 0 &&
-	       a->soft_roce == b->soft_roce;
-}
-
 /* --- what others see -------------------------------------------------------------------------- */
 
 /* What keeps it from coming back counts more than why it went. */

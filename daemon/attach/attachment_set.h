@@ -105,4 +105,3 @@ bool held_by(const struct pod_device *, const struct attach_owner *);
 bool record_is_stacked(const struct attach_record *);
 /* Its netdev; NULL: not known, or it is a stacked one, which is not among the host's. */
 const struct netdev *record_netdev(const struct attach_record *, const struct host *);
-bool plan_equal(const struct net_plan *, const struct net_plan *);

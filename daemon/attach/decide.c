@@ -6,6 +6,7 @@
 
 #include "array.h"
 #include "reconcile.h"
+#include "record_json.h"
 
 struct decision {
 	const struct attach_snapshot *s;

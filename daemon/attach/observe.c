@@ -141,7 +141,7 @@ static uint64_t digest_of(const struct netdev *nd, const struct function *fn, bo
 	uint64_t h = fnv1a(FNV1A_START, nd->name, strlen(nd->name));
 
 	h = fnv1a(h, nd->addr, nd->addr_len);
-	h = fnv1a(h, &nd->mtu, sizeof(nd->mtu));
+	h = fnv1a(h, nd->link, sizeof(nd->link));
 	h = fnv1a(h, &up, sizeof(up));
 	h = fnv1a(h, &rdma, sizeof(rdma));
 	if (fn)

@@ -6,6 +6,7 @@
 
 #include "cleanup.h"
 #include "ipam_needs.h"
+#include "member.h"
 #include "network_text.h"
 
 /* The kubelet gives up after 30 s (KubeletPreStartContainerRPCTimeoutInSecs in
@@ -13,15 +14,10 @@
  * refusal must reach it before. */
 #define TIMEOUT_MIN_MS 1000
 #define TIMEOUT_MAX_MS 28000
-/* ETH_MIN_MTU and ETH_MAX_MTU, linux/if_ether.h. */
-#define MTU_MIN	       68
-#define MTU_MAX	       65535
-/* 4095 is reserved (IEEE 802.1Q). */
-#define VLAN_MAX       4094
+
+static const struct parse_key keys[N_NETWORK_KEYS];
 
 const char *const drift_words[2] = {"report", "repair"};
-const char *const vlan_proto_words[2] = {"802.1q", "802.1ad"};
-const char *const vf_link_words[3] = {"auto", "enable", "disable"};
 
 /* --- of pools --------------------------------------------------------------------------------- */
 
@@ -85,131 +81,46 @@ static int read_allow(struct parse *p, const struct json_place *at, const json_t
 
 /* --- the link and its VF ---------------------------------------------------------------------- */
 
-static int read_mtu(struct parse *p, const struct json_place *at, const json_t *value, void *field)
+static int read_link(struct parse *p, const struct json_place *at, const json_t *value, void *field)
 {
-	uint32_t mtu;
-	int r = parse_count(p, at, value, MTU_MIN, MTU_MAX, &mtu);
+	const struct link_field_row *row = &link_fields[p->key - &keys[NETWORK_OF_LINK(0)]];
 
-	if (r == 0)
-		*(unsigned *)field = mtu;
-	return r;
-}
-
-/* Id, QoS and protocol are one setting of the kernel's. */
-static void has_vlan(struct vf_settings *vf)
-{
-	vf->fields |= VF_VLAN;
-	if (vf->vlan_proto == 0)
-		vf->vlan_proto = ETH_P_8021Q;
-}
-
-static int read_vlan(struct parse *p, const struct json_place *at, const json_t *value, void *field)
-{
-	struct vf_settings *vf = field;
-	uint32_t id;
-	int r = parse_count(p, at, value, 0, VLAN_MAX, &id);
-
-	if (r < 0)
-		return r;
-	vf->vlan = (uint16_t)id;
-	has_vlan(vf);
-	return 0;
-}
-
-static int read_qos(struct parse *p, const struct json_place *at, const json_t *value, void *field)
-{
-	struct vf_settings *vf = field;
-	uint32_t qos;
-	int r = parse_count(p, at, value, 0, 7, &qos);
-
-	if (r < 0)
-		return r;
-	vf->vlan_qos = (uint8_t)qos;
-	has_vlan(vf);
-	return 0;
-}
-
-static int read_proto(struct parse *p, const struct json_place *at, const json_t *value,
-		      void *field)
-{
-	struct vf_settings *vf = field;
-	unsigned word;
-	int r = parse_choice(p, at, value, vlan_proto_words, ARRAY_SIZE(vlan_proto_words), &word);
-
-	if (r < 0)
-		return r;
-	vf->vlan_proto = word ? ETH_P_8021AD : ETH_P_8021Q;
-	has_vlan(vf);
-	return 0;
+	return parse_count(p, at, value, row->least, row->most, field);
 }
 
 /* "on" and "off" as ip(8) has them, true and false as JSON has. */
-static int read_switch(struct parse *p, const struct json_place *at, const json_t *value, bool *ret)
+static int read_word(struct parse *p, const struct json_place *at, const json_t *value,
+		     const struct vf_words *words, uint32_t *ret)
 {
-	static const char *const words[] = {"off", "on"};
-	unsigned word;
-	int r;
+	unsigned word = 0;
+	int r = 0;
 
-	if (json_is_boolean(value)) {
-		*ret = json_is_true(value);
-		return 0;
-	}
-	if (!json_is_string(value))
-		return parse_fail(p, at, "is neither \"on\" nor \"off\"");
-	r = parse_choice(p, at, value, words, ARRAY_SIZE(words), &word);
-	if (r == 0)
-		*ret = word == 1;
+	if (words == &vf_switch && json_is_boolean(value))
+		word = json_is_true(value);
+	else if (words == &vf_switch && !json_is_string(value))
+		r = parse_fail(p, at, "is neither \"on\" nor \"off\"");
+	else
+		r = parse_choice(p, at, value, words->words, words->n, &word);
+	*ret = words->values[word];
 	return r;
 }
 
-static int read_spoofchk(struct parse *p, const struct json_place *at, const json_t *value,
-			 void *field)
+static int read_vf(struct parse *p, const struct json_place *at, const json_t *value, void *field)
 {
+	const struct vf_key_row *row = &vf_keys[p->key - &keys[NETWORK_OF_VF(0)]];
 	struct vf_settings *vf = field;
-
-	vf->fields |= VF_SPOOFCHK;
-	return read_switch(p, at, value, &vf->spoofchk);
-}
-
-static int read_trust(struct parse *p, const struct json_place *at, const json_t *value,
-		      void *field)
-{
-	struct vf_settings *vf = field;
-
-	vf->fields |= VF_TRUST;
-	return read_switch(p, at, value, &vf->trust);
-}
-
-static int read_link_state(struct parse *p, const struct json_place *at, const json_t *value,
-			   void *field)
-{
-	struct vf_settings *vf = field;
-	unsigned word;
-	int r = parse_choice(p, at, value, vf_link_words, ARRAY_SIZE(vf_link_words), &word);
+	uint32_t n;
+	int r = row->words ? read_word(p, at, value, row->words, &n)
+			   : parse_count(p, at, value, 0, row->most, &n);
 
 	if (r < 0)
 		return r;
-	vf->fields |= VF_LINK_STATE;
-	vf->link_state = (enum vf_link)(VF_LINK_AUTO + word);
+	member_store((char *)vf + row->at, row->size, n);
+	vf->fields |= row->bit;
+	/* Id, QoS and protocol are one setting of the kernel's. */
+	if (row->bit == VF_VLAN && vf->vlan_proto == 0)
+		vf->vlan_proto = ETH_P_8021Q;
 	return 0;
-}
-
-static int read_min_rate(struct parse *p, const struct json_place *at, const json_t *value,
-			 void *field)
-{
-	struct vf_settings *vf = field;
-
-	vf->fields |= VF_MIN_RATE;
-	return parse_count(p, at, value, 0, UINT32_MAX, &vf->min_rate);
-}
-
-static int read_max_rate(struct parse *p, const struct json_place *at, const json_t *value,
-			 void *field)
-{
-	struct vf_settings *vf = field;
-
-	vf->fields |= VF_MAX_RATE;
-	return parse_count(p, at, value, 0, UINT32_MAX, &vf->max_rate);
 }
 
 static int read_mac(struct parse *p, const struct json_place *at, const json_t *value, void *field)
@@ -495,20 +406,16 @@ static int read_ipam(struct parse *p, const struct json_place *at, const json_t 
 #define KEY(name, read, field) PARSE_KEY(name, read, struct network_values, field)
 #define PLAN(field)	       request.plan.field
 
+#define LINK_KEY(id, name, ...)	     [NETWORK_##id] = KEY(#name, read_link, PLAN(name))
+#define VF_KEY(id, member, key, ...) [NETWORK_##id] = KEY(key, read_vf, PLAN(vf))
+
 static const struct parse_key keys[N_NETWORK_KEYS] = {
 	[NETWORK_DRIFT] = KEY("drift", read_drift, drift),
 	[NETWORK_TIMEOUT] = KEY("timeoutMs", read_timeout, timeout_ms),
 	[NETWORK_ALLOW] = KEY("allow", read_allow, allow),
 	[NETWORK_SUBNETS] = {"subnets", read_subnets, 0},
-	[NETWORK_MTU] = KEY("mtu", read_mtu, PLAN(mtu)),
-	[NETWORK_VLAN] = KEY("vlan", read_vlan, PLAN(vf)),
-	[NETWORK_VLAN_QOS] = KEY("vlanQoS", read_qos, PLAN(vf)),
-	[NETWORK_VLAN_PROTO] = KEY("vlanProto", read_proto, PLAN(vf)),
-	[NETWORK_SPOOFCHK] = KEY("spoofchk", read_spoofchk, PLAN(vf)),
-	[NETWORK_TRUST] = KEY("trust", read_trust, PLAN(vf)),
-	[NETWORK_LINK_STATE] = KEY("linkState", read_link_state, PLAN(vf)),
-	[NETWORK_MIN_RATE] = KEY("minTxRate", read_min_rate, PLAN(vf)),
-	[NETWORK_MAX_RATE] = KEY("maxTxRate", read_max_rate, PLAN(vf)),
+	LINK_FIELDS(LINK_KEY),
+	VF_KEYS(VF_KEY),
 	[NETWORK_IPS] = KEY("ips", read_ips, request.plan),
 	[NETWORK_ROUTES] = KEY("routes", read_routes, request.plan),
 	[NETWORK_GATEWAY] = KEY("gateway", read_gateway, request.plan),

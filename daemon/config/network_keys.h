@@ -30,12 +30,8 @@ const char *network_key_name(enum network_key);
 
 /* Keys that a pool's "allow" may name. */
 #define NETWORK_ALLOWABLE                                                                          \
-	(NETWORK_BIT(NETWORK_MTU) | NETWORK_BIT(NETWORK_VLAN) | NETWORK_BIT(NETWORK_VLAN_QOS) |    \
-	 NETWORK_BIT(NETWORK_VLAN_PROTO) | NETWORK_BIT(NETWORK_SPOOFCHK) |                         \
-	 NETWORK_BIT(NETWORK_TRUST) | NETWORK_BIT(NETWORK_LINK_STATE) |                            \
-	 NETWORK_BIT(NETWORK_MIN_RATE) | NETWORK_BIT(NETWORK_MAX_RATE) |                           \
-	 NETWORK_BIT(NETWORK_ROUTES) | NETWORK_BIT(NETWORK_GATEWAY) | NETWORK_BIT(NETWORK_MAC) |   \
-	 NETWORK_BIT(NETWORK_GUID))
+	(NETWORK_SETTINGS | NETWORK_BIT(NETWORK_ROUTES) | NETWORK_BIT(NETWORK_GATEWAY) |           \
+	 NETWORK_BIT(NETWORK_MAC) | NETWORK_BIT(NETWORK_GUID))
 
-/* Words in the order of their values; vf_link_words from VF_LINK_AUTO on. */
-extern const char *const drift_words[2], *const vlan_proto_words[2], *const vf_link_words[3];
+/* In the order of their values. */
+extern const char *const drift_words[2];

@@ -166,20 +166,10 @@ const char *network_wrong(const struct net_plan *plan, const char **ret_key)
 
 const char *network_vf_key(const struct net_plan *plan)
 {
-	static const struct {
-		unsigned field;
-		const char *key;
-	} keys[] = {
-		{VF_VLAN, "vlan"},	    {VF_SPOOFCHK, "spoofchk"},
-		{VF_TRUST, "trust"},	    {VF_LINK_STATE, "linkState"},
-		{VF_MIN_RATE, "minTxRate"}, {VF_MAX_RATE, "maxTxRate"},
-		{VF_NODE_GUID, "guid"},
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
-		if (plan->vf.fields & keys[i].field)
-			return keys[i].key;
-	return NULL;
+	for (size_t i = 0; i < N_VF_KEYS; i++)
+		if (plan->vf.fields & vf_keys[i].bit)
+			return vf_keys[i].key;
+	return plan->vf.fields & VF_NODE_GUID ? network_key_name(NETWORK_GUID) : NULL;
 }
 
 int network_on_function(struct net_plan *plan, const struct function *fn, struct err *e)
@@ -215,26 +205,9 @@ static void lay_vlan(struct vf_settings *ret, const struct network_request *q)
 
 static void lay_vf(struct vf_settings *ret, const struct network_request *q)
 {
-	const struct vf_settings *vf = &q->plan.vf;
-
-	ret->fields |= vf->fields;
 	lay_vlan(ret, q);
-	if (vf->fields & VF_MAC)
-		memcpy(ret->mac, vf->mac, sizeof(ret->mac));
-	if (vf->fields & VF_SPOOFCHK)
-		ret->spoofchk = vf->spoofchk;
-	if (vf->fields & VF_TRUST)
-		ret->trust = vf->trust;
-	if (vf->fields & VF_LINK_STATE)
-		ret->link_state = vf->link_state;
-	if (vf->fields & VF_MIN_RATE)
-		ret->min_rate = vf->min_rate;
-	if (vf->fields & VF_MAX_RATE)
-		ret->max_rate = vf->max_rate;
-	if (vf->fields & VF_NODE_GUID) {
-		ret->node_guid = vf->node_guid;
-		ret->port_guid = vf->port_guid;
-	}
+	vf_settings_copy(ret, &q->plan.vf, q->plan.vf.fields & ~(unsigned)VF_VLAN);
+	ret->fields |= q->plan.vf.fields;
 }
 
 static void lay_addresses(struct net_plan *ret, const struct network_request *q)
@@ -253,8 +226,9 @@ static void lay_addresses(struct net_plan *ret, const struct network_request *q)
 static void lay_over(struct net_plan *ret, const struct network_request *q)
 {
 	memcpy(ret->ifname, q->plan.ifname, sizeof(ret->ifname));
-	if (q->plan.mtu)
-		ret->mtu = q->plan.mtu;
+	for (size_t i = 0; i < N_LINK_FIELDS; i++)
+		if (q->plan.link[i])
+			ret->link[i] = q->plan.link[i];
 	if (q->plan.has_mac) {
 		ret->has_mac = true;
 		memcpy(ret->mac, q->plan.mac, sizeof(ret->mac));
@@ -285,9 +259,16 @@ int network_plan(struct net_plan *ret, const struct pool_network *network,
 
 /* --- what a pod may ask for ------------------------------------------------------------------- */
 
-#define EVERY_PODS                                                                                 \
-	(NETWORK_BIT(NETWORK_RESOURCE) | NETWORK_BIT(NETWORK_INTERFACE) |                          \
-	 NETWORK_BIT(NETWORK_IPS) | NETWORK_BIT(NETWORK_MTU))
+static unsigned every_pods(void)
+{
+	unsigned keys = NETWORK_BIT(NETWORK_RESOURCE) | NETWORK_BIT(NETWORK_INTERFACE) |
+			NETWORK_BIT(NETWORK_IPS);
+
+	for (size_t i = 0; i < N_LINK_FIELDS; i++)
+		if (link_fields[i].every_pod)
+			keys |= NETWORK_BIT(NETWORK_OF_LINK(i));
+	return keys;
+}
 
 #define AT    NETWORKS_KEY ": entry %u: "
 #define POOL  "%.100s"
@@ -301,7 +282,7 @@ static bool is_allowed(const struct pool_network *network, enum network_key key)
 static int check_keys(const struct pool_network *network, const struct network_request *q,
 		      struct err *e)
 {
-	unsigned refused = q->keys & ~(EVERY_PODS | network->allow);
+	unsigned refused = q->keys & ~(every_pods() | network->allow);
 
 	for (unsigned key = 0; key < N_NETWORK_KEYS; key++) {
 		const char *name = network_key_name((enum network_key)key);

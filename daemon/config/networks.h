@@ -13,10 +13,14 @@
 #include "attachment.h"
 #include "err.h"
 #include "pool_config.h"
+#include "vf_fields.h"
 
 #define NETWORKS_KEY	  "rocelet.dev/networks"
 #define NETWORKS_TEXT_MAX 65536
 #define NETWORKS_MAX	  64
+
+#define NETWORK_LINK_KEY(id, ...) NETWORK_##id
+#define NETWORK_VF_KEY(id, ...)	  NETWORK_##id
 
 /* Keys of an entry, and of a pool's "network": what stands in both means the same in both. */
 enum network_key {
@@ -24,15 +28,8 @@ enum network_key {
 	NETWORK_TIMEOUT,
 	NETWORK_ALLOW,
 	NETWORK_SUBNETS,
-	NETWORK_MTU,
-	NETWORK_VLAN,
-	NETWORK_VLAN_QOS,
-	NETWORK_VLAN_PROTO,
-	NETWORK_SPOOFCHK,
-	NETWORK_TRUST,
-	NETWORK_LINK_STATE,
-	NETWORK_MIN_RATE,
-	NETWORK_MAX_RATE,
+	LINK_FIELDS(NETWORK_LINK_KEY),
+	VF_KEYS(NETWORK_VF_KEY),
 	NETWORK_IPS,
 	NETWORK_ROUTES,
 	NETWORK_GATEWAY,
@@ -43,7 +40,12 @@ enum network_key {
 	NETWORK_RESOURCE, /* of entries only */
 	N_NETWORK_KEYS
 };
-#define NETWORK_BIT(key) (1u << (key))
+#define NETWORK_BIT(key)       (1u << (key))
+/* The key of an enum link_field, of an enum vf_key; the bits of all of them. */
+#define NETWORK_OF_LINK(field) (NETWORK_SUBNETS + 1 + (field))
+#define NETWORK_OF_VF(key)     (NETWORK_OF_LINK(N_LINK_FIELDS) + (key))
+#define NETWORK_SETTINGS       (NETWORK_BIT(NETWORK_OF_VF(N_VF_KEYS)) - NETWORK_BIT(NETWORK_OF_LINK(0)))
+_Static_assert(N_NETWORK_KEYS <= 32, "they are bits of an unsigned");
 
 struct network_request {
 	char resource[RESOURCE_NAME_SIZE];

@@ -2,10 +2,9 @@
  * itself puts into pods. Pure. */
 #include "network_keys.h"
 
-#include <linux/if_ether.h>
-
 #include "cleanup.h"
 #include "json_text.h"
+#include "member.h"
 #include "network_text.h"
 
 static const char *const interface_words[] = {"macvlan", "ipvlan"};
@@ -154,27 +153,25 @@ int parse_network(struct parse *p, const struct json_place *at, const json_t *it
 
 /* --- printing --------------------------------------------------------------------------------- */
 
-static void print_vlan(struct json_writer *w, const struct vf_settings *vf)
+static const char *word_of(const struct vf_words *words, uint32_t value)
 {
-	json_put(w, "vlan", json_integer(vf->vlan));
-	json_put(w, "vlanQoS", json_integer(vf->vlan_qos));
-	json_put(w, "vlanProto", json_string(vlan_proto_words[vf->vlan_proto == ETH_P_8021AD]));
+	size_t i = 0;
+
+	while (i + 1 < words->n && words->values[i] != value)
+		i++;
+	return words->words[i];
 }
 
 static void print_vf(struct json_writer *w, const struct vf_settings *vf)
 {
-	if (vf->fields & VF_VLAN)
-		print_vlan(w, vf);
-	if (vf->fields & VF_SPOOFCHK)
-		json_put(w, "spoofchk", json_string(vf->spoofchk ? "on" : "off"));
-	if (vf->fields & VF_TRUST)
-		json_put(w, "trust", json_string(vf->trust ? "on" : "off"));
-	if (vf->fields & VF_LINK_STATE)
-		json_put(w, "linkState", json_string(vf_link_words[vf->link_state - VF_LINK_AUTO]));
-	if (vf->fields & VF_MIN_RATE)
-		json_put(w, "minTxRate", json_integer(vf->min_rate));
-	if (vf->fields & VF_MAX_RATE)
-		json_put(w, "maxTxRate", json_integer(vf->max_rate));
+	for (const struct vf_key_row *row = vf_keys; row < vf_keys + N_VF_KEYS; row++) {
+		uint32_t n = member_load((const char *)vf + row->at, row->size);
+
+		if (vf->fields & row->bit)
+			json_put(w, row->key,
+				 row->words ? json_string(word_of(row->words, n))
+					    : json_integer(n));
+	}
 }
 
 static json_t *route_json(const struct net_route *route)
@@ -212,8 +209,9 @@ static void print_settings(struct json_writer *w, const struct pool_network *net
 
 	json_put(w, "drift", json_string(drift_words[network->drift]));
 	json_put(w, "timeoutMs", json_integer(network->timeout_ms));
-	if (plan->mtu)
-		json_put(w, "mtu", json_integer(plan->mtu));
+	for (size_t i = 0; i < N_LINK_FIELDS; i++)
+		if (plan->link[i])
+			json_put(w, link_fields[i].name, json_integer(plan->link[i]));
 	for (unsigned key = 0; key < N_NETWORK_KEYS; key++)
 		if (network->allow & NETWORK_BIT(key))
 			json_append(w, allow, json_string(network_key_name((enum network_key)key)));

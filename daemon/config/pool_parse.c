@@ -198,6 +198,7 @@ static int read_member(struct parse *p, const struct json_place *at, json_t *obj
 		return unknown_key(p, at, keys, n);
 	if (again.key)
 		return parse_twice(p, &again, p->forgiving);
+	p->key = key;
 	return key->read ? key->read(p, at, value, (char *)target + key->offset) : 0;
 }
 

@@ -24,6 +24,7 @@ struct parse {
 	bool strict;		       /* an unknown key is an error */
 	bool forgiving;		       /* of a key that stands twice the last counts */
 	const struct options *options; /* NULL = none */
+	const struct parse_key *key;   /* that is being read, for readers of several */
 	struct pool_config *config;
 	struct err *err;
 };

@@ -76,7 +76,7 @@ static void add_netdev(struct digest *d, const struct netdev *n)
 	add_str(d, n->kind);
 	add_num(d, n->addr_len);
 	add_bytes(d, n->addr, n->addr_len);
-	add_num(d, n->mtu);
+	add_bytes(d, n->link, sizeof(n->link));
 	add_num(d, n->flags);
 	add_str(d, n->operstate);
 	add_num(d, n->carrier);

@@ -24,10 +24,12 @@ struct stats_head {
 	uint64_t rx_packets, tx_packets, rx_bytes, tx_bytes;
 };
 
+#define LINK_POLICY(id, name, attribute, ...) [attribute] = {.type = NLA_U32}
+
 static const struct nla_policy link_policy[IFLA_MAX + 1] = {
 	[IFLA_IFNAME] = {.type = NLA_STRING, .maxlen = IFNAMSIZ},
 	[IFLA_ADDRESS] = {.maxlen = HW_ADDR_MAX},
-	[IFLA_MTU] = {.type = NLA_U32},
+	LINK_FIELDS(LINK_POLICY),
 	[IFLA_OPERSTATE] = {.type = NLA_U8},
 	[IFLA_CARRIER] = {.type = NLA_U8},
 	[IFLA_CARRIER_CHANGES] = {.type = NLA_U32},
@@ -77,8 +79,9 @@ static const char *operstate_name(uint8_t state)
 
 static void decode_state(struct nlattr **tb, struct netdev *d)
 {
-	if (tb[IFLA_MTU])
-		d->mtu = nla_get_u32(tb[IFLA_MTU]);
+	for (size_t i = 0; i < N_LINK_FIELDS; i++)
+		if (tb[link_fields[i].attribute])
+			d->link[i] = nla_get_u32(tb[link_fields[i].attribute]);
 	if (tb[IFLA_OPERSTATE])
 		snprintf(d->operstate, sizeof(d->operstate), "%s",
 			 operstate_name(nla_get_u8(tb[IFLA_OPERSTATE])));
@@ -289,8 +292,9 @@ static int put_change(struct nl_msg *msg, const struct netdev_change *c)
 		r |= nla_put_string(msg, IFLA_IFNAME, c->name);
 	if (c->alias)
 		r |= nla_put(msg, IFLA_IFALIAS, (int)strlen(c->alias), c->alias);
-	if (c->mtu)
-		r |= nla_put_u32(msg, IFLA_MTU, c->mtu);
+	for (size_t i = 0; i < N_LINK_FIELDS; i++)
+		if (c->link[i])
+			r |= nla_put_u32(msg, link_fields[i].attribute, c->link[i]);
 	if (c->addr_len)
 		r |= nla_put(msg, IFLA_ADDRESS, (int)c->addr_len, c->addr);
 	return r;
@@ -328,16 +332,17 @@ struct nl_msg *rtnl_new_stacked(const struct net_plan *plan, const char *name, i
 				int netns_fd)
 {
 	struct ifinfomsg ifi = {0};
-	const struct netdev_change c = {
+	struct netdev_change c = {
 		.netns_fd = netns_fd,
 		.name = name,
-		.mtu = plan->mtu,
 		.addr = plan->mac,
 		.addr_len = plan->has_mac ? sizeof(plan->mac) : 0,
 	};
 	struct nl_msg *msg = link_request(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, &ifi);
-	int r = msg ? put_change(msg, &c) : -1;
+	int r;
 
+	memcpy(c.link, plan->link, sizeof(c.link));
+	r = msg ? put_change(msg, &c) : -1;
 	if (r == 0)
 		r = nla_put_u32(msg, IFLA_LINK, (uint32_t)parent_ifindex);
 	return nlmsg_finished(msg, r == 0 ? put_kind(msg, plan) : r);

@@ -56,7 +56,7 @@ struct netdev_change {
 	int netns_fd;	   /* -1 = it stays */
 	const char *name;  /* NULL = as it is */
 	const char *alias; /* NULL = as it is, "" = none */
-	unsigned mtu;	   /* 0 = as it is */
+	LINK_VALUES;	   /* 0 = as it is */
 	const uint8_t *addr;
 	unsigned addr_len; /* 0 = as it is */
 	int up;		   /* 1, 0, -1 = as it is */

@@ -163,6 +163,29 @@ int netdev_by_alias(struct nlsock *s, const char *alias, struct netdev_seen *ret
 
 /* --- change --------------------------------------------------------------------------------- */
 
+void netdev_change_trim(struct netdev_change *c, const struct netdev_seen *seen)
+{
+	const struct netdev *nd = &seen->netdev;
+
+	if (c->name && c->netns_fd < 0 && strcmp(nd->name, c->name) == 0)
+		c->name = NULL;
+	if (c->alias && strcmp(seen->alias, c->alias) == 0)
+		c->alias = NULL;
+	for (size_t i = 0; i < N_LINK_FIELDS; i++)
+		if (nd->link[i] == c->link[i])
+			c->link[i] = 0;
+	if (c->addr_len && memcmp(nd->addr, c->addr, c->addr_len) == 0)
+		c->addr_len = 0;
+}
+
+bool netdev_change_is_empty(const struct netdev_change *c)
+{
+	static const uint32_t none[N_LINK_FIELDS];
+
+	return c->netns_fd < 0 && !c->name && !c->alias && !c->addr_len && !c->clear &&
+	       memcmp(c->link, none, sizeof(none)) == 0;
+}
+
 int netdev_change(struct nlsock *s, int ifindex, const struct netdev_change *c, struct err *e)
 {
 	int r;

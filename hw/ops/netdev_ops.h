@@ -33,6 +33,11 @@ int netdev_by_function(struct nlsock *, const char *function, int guess, struct 
 /* The first that bears just this alias. */
 int netdev_by_alias(struct nlsock *, const char *alias, struct netdev_seen *ret, struct err *);
 
+/* Takes from a change what the netdev has already. A name that it takes along when it moves stays:
+ * it is needed there. */
+void netdev_change_trim(struct netdev_change *, const struct netdev_seen *);
+/* Nothing is left of it but perhaps `up`. */
+bool netdev_change_is_empty(const struct netdev_change *);
 /* Not all or nothing: the kernel moves first, and what it refuses afterwards (a name that is taken
  * there: -EEXIST, an MTU, an address) leaves the netdev moved, or partly changed. */
 int netdev_change(struct nlsock *, int ifindex, const struct netdev_change *, struct err *);

@@ -7,16 +7,7 @@
 #include "cleanup.h"
 #include "netdev_ops.h"
 #include "rtnl_vf.h"
-
-/* In the order in which do_setvfinfo() makes them. */
-static const struct {
-	unsigned field;
-	const char *name;
-} fields[] = {
-	{VF_MAC, "mac"},	   {VF_VLAN, "vlan"},		{VF_MIN_RATE, "min_rate"},
-	{VF_MAX_RATE, "max_rate"}, {VF_SPOOFCHK, "spoofchk"},	{VF_LINK_STATE, "link_state"},
-	{VF_TRUST, "trust"},	   {VF_NODE_GUID, "node_guid"}, {VF_PORT_GUID, "port_guid"},
-};
+#include "vf_fields.h"
 
 void vf_fields_text(unsigned bits, char *text, size_t size)
 {
@@ -24,10 +15,10 @@ void vf_fields_text(unsigned bits, char *text, size_t size)
 
 	if (size)
 		text[0] = '\0';
-	for (size_t i = 0; i < ARRAY_SIZE(fields) && n < size; i++)
-		if (bits & fields[i].field)
+	for (size_t i = 0; i < N_VF_FIELDS && n < size; i++)
+		if (bits & vf_fields[i].bit)
 			n += (size_t)snprintf(text + n, size - n, "%s%s", n ? ", " : "",
-					      fields[i].name);
+					      vf_fields[i].name);
 }
 
 /* Without a VLAN its priority and protocol mean nothing. */
@@ -38,39 +29,22 @@ static bool is_same_vlan(const struct vf_settings *a, const struct vf_settings *
 	return a->vlan == b->vlan && a->vlan_qos == b->vlan_qos && a->vlan_proto == b->vlan_proto;
 }
 
-static bool is_same(unsigned field, const struct vf_settings *a, const struct vf_settings *b)
+static bool is_same(const struct vf_field_row *row, const struct vf_settings *a,
+		    const struct vf_settings *b)
 {
-	switch ((enum vf_field)field) {
-	case VF_MAC:
-		return memcmp(a->mac, b->mac, sizeof(a->mac)) == 0;
-	case VF_VLAN:
+	if (row->bit == VF_VLAN)
 		return is_same_vlan(a, b);
-	case VF_SPOOFCHK:
-		return a->spoofchk == b->spoofchk;
-	case VF_TRUST:
-		return a->trust == b->trust;
-	case VF_LINK_STATE:
-		return a->link_state == b->link_state;
-	case VF_MIN_RATE:
-		return a->min_rate == b->min_rate;
-	case VF_MAX_RATE:
-		return a->max_rate == b->max_rate;
-	case VF_NODE_GUID:
-		return a->node_guid == b->node_guid;
-	case VF_PORT_GUID:
-		return a->port_guid == b->port_guid;
-	}
-	return true;
+	return memcmp((const char *)a + row->at, (const char *)b + row->at, row->size) == 0;
 }
 
 unsigned vf_settings_differ(const struct vf_settings *want, const struct vf_settings *is)
 {
 	unsigned differ = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
-		if ((want->fields & fields[i].field) &&
-		    (!(is->fields & fields[i].field) || !is_same(fields[i].field, want, is)))
-			differ |= fields[i].field;
+	for (size_t i = 0; i < N_VF_FIELDS; i++)
+		if ((want->fields & vf_fields[i].bit) &&
+		    (!(is->fields & vf_fields[i].bit) || !is_same(&vf_fields[i], want, is)))
+			differ |= vf_fields[i].bit;
 	return differ;
 }
 
@@ -126,13 +100,13 @@ static int set_one_by_one(struct nlsock *s, int pf_ifindex, int vf, const struct
 	unsigned failed = 0;
 	char names[128];
 
-	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
-		if (!(want->fields & fields[i].field) ||
-		    set_fields(s, pf_ifindex, vf, want, fields[i].field, &now) == 0)
+	for (size_t i = 0; i < N_VF_FIELDS; i++) {
+		if (!(want->fields & vf_fields[i].bit) ||
+		    set_fields(s, pf_ifindex, vf, want, vf_fields[i].bit, &now) == 0)
 			continue;
 		if (!failed)
 			first = now;
-		failed |= fields[i].field;
+		failed |= vf_fields[i].bit;
 	}
 	if (!failed)
 		return 0;

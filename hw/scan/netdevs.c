@@ -301,8 +301,8 @@ static void read_state(int dir, struct netdev *d)
 {
 	uint32_t v;
 
-	if (sysfs_u32(dir, &v, "mtu") == 0)
-		d->mtu = v;
+	for (size_t i = 0; i < N_LINK_FIELDS; i++)
+		sysfs_u32(dir, &d->link[i], "%s", link_fields[i].file);
 	sysfs_str(dir, d->operstate, sizeof(d->operstate), "operstate");
 	/* The file shows the device's own flags, which lack what netlink adds to them. */
 	if (sysfs_u32(dir, &v, "flags") == 0 ? v & IFF_UP : !strcmp(d->operstate, "up"))

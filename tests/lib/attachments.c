@@ -46,7 +46,7 @@ static void add_attached(struct attachments *a)
 	r->plan.mtu = 9000;
 	add_ip(r->plan.ips, &r->plan.n_ips, AF_INET, "10.9.0.1", 24);
 	add_ip(r->ips, &r->n_ips, AF_INET6, "fd00::1", 64);
-	a->status[0].drift = VF_SPOOFCHK | ATTACH_DRIFT_MTU;
+	a->status[0].drift = VF_SPOOFCHK | ATTACH_DRIFT_LINK(LINK_MTU);
 }
 
 void attachments_small(struct attachments *a)

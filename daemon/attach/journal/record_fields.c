@@ -3,6 +3,7 @@
 
 #include "attachment.h"
 #include "cleanup.h"
+#include "vf_fields.h"
 
 #define MEMBER(type, member) offsetof(type, member), sizeof(((type *)0)->member)
 #define TEXT(type, key, member)                                                                    \
@@ -53,17 +54,16 @@ static const char *const cleans[] = {"auto", "always-reset", "restore", NULL};
 static const char *const kinds[] = {"vf", "macvlan", "ipvlan", NULL};
 static const char *const links[] = {"unknown", "auto", "enable", "disable", NULL};
 
-static const struct field vf_fields[] = {
+#define VF_NUMBER(member)			NUMBER(struct vf_settings, #member, member)
+#define VF_PROTO(member)			NUMBER(struct vf_settings, #member, member)
+#define VF_SWITCH(member)			BOOL(struct vf_settings, #member, member)
+#define VF_LINK(member)				WORD(struct vf_settings, #member, member, links)
+#define VF_KEY(id, member, key, bit, kind, ...) VF_##kind(member)
+
+static const struct field vf_table[] = {
 	NUMBER(struct vf_settings, "fields", fields),
 	MAC(struct vf_settings, "mac", mac),
-	NUMBER(struct vf_settings, "vlan", vlan),
-	NUMBER(struct vf_settings, "vlan_qos", vlan_qos),
-	NUMBER(struct vf_settings, "vlan_proto", vlan_proto),
-	BOOL(struct vf_settings, "spoofchk", spoofchk),
-	BOOL(struct vf_settings, "trust", trust),
-	WORD(struct vf_settings, "link_state", link_state, links),
-	NUMBER(struct vf_settings, "min_rate", min_rate),
-	NUMBER(struct vf_settings, "max_rate", max_rate),
+	VF_KEYS(VF_KEY),
 	HEX64(struct vf_settings, "node_guid", node_guid),
 	HEX64(struct vf_settings, "port_guid", port_guid),
 	END,
@@ -82,13 +82,16 @@ static const struct field route_fields[] = {
 static const struct field route_item[] = {
 	{"", FORM_OBJECT, 0, sizeof(struct net_route), route_fields, NULL, 0, 0}, END};
 
-static const struct field plan_fields[] = {
+#define PLAN_LINK(id, name, ...)   NUMBER(struct net_plan, #name, name)
+#define ORIGIN_LINK(id, name, ...) NUMBER(struct link_origin, #name, name)
+
+const struct field plan_fields[] = {
 	WORD(struct net_plan, "kind", kind, kinds),
 	TEXT(struct net_plan, "ifname", ifname),
-	NUMBER(struct net_plan, "mtu", mtu),
+	LINK_FIELDS(PLAN_LINK),
 	BOOL(struct net_plan, "has_mac", has_mac),
 	MAC(struct net_plan, "mac", mac),
-	OBJECT(struct net_plan, "vf", vf, vf_fields),
+	OBJECT(struct net_plan, "vf", vf, vf_table),
 	LIST(struct net_plan, "ips", ips, n_ips, prefix_item),
 	LIST(struct net_plan, "routes", routes, n_routes, route_item),
 	TEXT(struct net_plan, "ipam", ipam),
@@ -125,35 +128,12 @@ static const struct field identity_fields[] = {
 	END,
 };
 
+#define SECTION(id, key, words) HEX64(struct netdev_state, #key, digest[STATE_##id])
+
 static const struct field state_fields[] = {
 	HEX64(struct netdev_state, "key0", key[0]),
 	HEX64(struct netdev_state, "key1", key[1]),
-	HEX64(struct netdev_state, "link", digest[STATE_LINK]),
-	HEX64(struct netdev_state, "flags", digest[STATE_FLAGS]),
-	HEX64(struct netdev_state, "link_mode", digest[STATE_LINK_MODE]),
-	HEX64(struct netdev_state, "group", digest[STATE_GROUP]),
-	HEX64(struct netdev_state, "queue_length", digest[STATE_QUEUE_LENGTH]),
-	HEX64(struct netdev_state, "limits", digest[STATE_LIMITS]),
-	HEX64(struct netdev_state, "listeners", digest[STATE_LISTENERS]),
-	HEX64(struct netdev_state, "xdp", digest[STATE_XDP]),
-	HEX64(struct netdev_state, "tcx", digest[STATE_TCX]),
-	HEX64(struct netdev_state, "offloads", digest[STATE_OFFLOADS]),
-	HEX64(struct netdev_state, "rings", digest[STATE_RINGS]),
-	HEX64(struct netdev_state, "coalescing", digest[STATE_COALESCING]),
-	HEX64(struct netdev_state, "channels", digest[STATE_CHANNELS]),
-	HEX64(struct netdev_state, "messages", digest[STATE_MESSAGES]),
-	HEX64(struct netdev_state, "wake", digest[STATE_WAKE]),
-	HEX64(struct netdev_state, "private_flags", digest[STATE_PRIVATE_FLAGS]),
-	HEX64(struct netdev_state, "pause", digest[STATE_PAUSE]),
-	HEX64(struct netdev_state, "eee", digest[STATE_EEE]),
-	HEX64(struct netdev_state, "fec", digest[STATE_FEC]),
-	HEX64(struct netdev_state, "rss", digest[STATE_RSS]),
-	HEX64(struct netdev_state, "rules", digest[STATE_RULES]),
-	HEX64(struct netdev_state, "timestamps", digest[STATE_TIMESTAMPS]),
-	HEX64(struct netdev_state, "napi", digest[STATE_NAPI]),
-	HEX64(struct netdev_state, "rps", digest[STATE_RPS]),
-	HEX64(struct netdev_state, "xps", digest[STATE_XPS]),
-	HEX64(struct netdev_state, "queues", digest[STATE_QUEUES]),
+	NETDEV_SECTIONS(SECTION),
 	END,
 };
 
@@ -170,13 +150,13 @@ static const struct field origin_fields[] = {
 	TEXT(struct link_origin, "altnames", altnames),
 	{"addr", FORM_BYTES, MEMBER(struct link_origin, addr), NULL, NULL,
 	 offsetof(struct link_origin, addr_len), 0},
-	NUMBER(struct link_origin, "mtu", mtu),
+	LINK_FIELDS(ORIGIN_LINK),
 	BOOL(struct link_origin, "up", up),
 	TEXT(struct link_origin, "rdma", rdma),
 	OBJECT(struct link_origin, "rdma_id", rdma_id, rdma_identity_fields),
 	TEXT(struct link_origin, "pf", pf),
 	{"vf_index", FORM_INT, MEMBER(struct link_origin, vf_index), NULL, NULL, 0, 0},
-	OBJECT(struct link_origin, "vf", vf, vf_fields),
+	OBJECT(struct link_origin, "vf", vf, vf_table),
 	OBJECT(struct link_origin, "state", state, state_fields),
 	TEXT(struct link_origin, "parent", parent),
 	OBJECT(struct link_origin, "identity", identity, identity_fields),

@@ -29,5 +29,5 @@ struct field {
 	size_t max;
 };
 
-/* Of struct attach_record. */
-extern const struct field record_fields[];
+/* Of struct attach_record, and of its plan. */
+extern const struct field record_fields[], plan_fields[];

@@ -4,37 +4,12 @@
 #include <arpa/inet.h>
 
 #include "ifname.h"
+#include "member.h"
 #include "record_fields.h"
 #include "sysfs.h"
 #include "utf8.h"
 
 /* --- members as texts and numbers ------------------------------------------------------------- */
-
-static uint32_t load_number(const void *p, size_t size)
-{
-	switch (size) {
-	case 1:
-		return *(const uint8_t *)p;
-	case 2:
-		return *(const uint16_t *)p;
-	default:
-		return *(const uint32_t *)p;
-	}
-}
-
-static void store_number(void *p, size_t size, uint32_t v)
-{
-	switch (size) {
-	case 1:
-		*(uint8_t *)p = (uint8_t)v;
-		break;
-	case 2:
-		*(uint16_t *)p = (uint16_t)v;
-		break;
-	default:
-		*(uint32_t *)p = v;
-	}
-}
 
 /* Of the longest text, too. */
 static json_t *hex_text(const void *bytes, size_t n)
@@ -96,7 +71,7 @@ static json_t *encode_list(const struct field *f, const uint8_t *base);
 static size_t byte_count(const struct field *f, const uint8_t *base)
 {
 	return f->count_at == FIELD_ALL ? f->size
-					: load_number(base + f->count_at, sizeof(unsigned));
+					: member_load(base + f->count_at, sizeof(unsigned));
 }
 
 static json_t *encode_field(const struct field *f, const uint8_t *base)
@@ -107,7 +82,7 @@ static json_t *encode_field(const struct field *f, const uint8_t *base)
 	case FORM_TEXT:
 		return any_text((const char *)p);
 	case FORM_NUMBER:
-		return json_integer(load_number(p, f->size));
+		return json_integer(member_load(p, f->size));
 	case FORM_INT:
 		return json_integer(*(const int *)(const void *)p);
 	case FORM_HEX64:
@@ -115,7 +90,7 @@ static json_t *encode_field(const struct field *f, const uint8_t *base)
 	case FORM_BOOL:
 		return json_boolean(*(const bool *)p);
 	case FORM_WORD:
-		return json_string(f->words[load_number(p, f->size)]);
+		return json_string(f->words[member_load(p, f->size)]);
 	case FORM_BYTES:
 		return hex_text(p, byte_count(f, base));
 	case FORM_PREFIX:
@@ -223,7 +198,7 @@ static int decode_number(const struct field *f, const json_t *v, uint8_t *p, str
 
 	if (!json_is_integer(v) || n < 0 || n >= (json_int_t)1 << (8 * f->size))
 		return bad(f, "a number that fits", e);
-	store_number(p, f->size, (uint32_t)n);
+	member_store(p, f->size, (uint32_t)n);
 	return 0;
 }
 
@@ -253,7 +228,7 @@ static int decode_word(const struct field *f, const char *s, uint8_t *p, struct 
 {
 	for (unsigned i = 0; s && f->words[i]; i++)
 		if (strcmp(f->words[i], s) == 0) {
-			store_number(p, f->size, i);
+			member_store(p, f->size, i);
 			return 0;
 		}
 	return bad(f, "a word that is known here", e);
@@ -417,7 +392,7 @@ static int check_field(const struct field *f, const uint8_t *base, struct err *e
 		ok = memchr(p, 0, f->size);
 		break;
 	case FORM_WORD:
-		ok = is_word(f, load_number(p, f->size));
+		ok = is_word(f, member_load(p, f->size));
 		break;
 	case FORM_BYTES:
 		ok = byte_count(f, base) <= f->size;
@@ -488,4 +463,20 @@ int record_decode(struct attach_record *ret, const json_t *o, struct err *e)
 	if (code == 0)
 		*ret = r;
 	return code;
+}
+
+bool plan_equal(const struct net_plan *a, const struct net_plan *b)
+{
+	struct net_plan like = *a;
+	json_t *x, *y;
+	bool equal;
+
+	like.in_host = b->in_host;
+	like.clean = b->clean;
+	x = encode_object(plan_fields, (const uint8_t *)&like);
+	y = encode_object(plan_fields, (const uint8_t *)b);
+	equal = json_equal(x, y);
+	json_decref(x);
+	json_decref(y);
+	return equal;
 }

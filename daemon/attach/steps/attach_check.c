@@ -42,9 +42,10 @@ static void compare_link(const struct step_run *run, unsigned *drift, struct err
 	if (plan->has_mac && memcmp(nd->addr, plan->mac, sizeof(plan->mac)) != 0)
 		differs(drift, VF_MAC, first, "%s has another MAC than the one that was set",
 			nd->name);
-	if (plan->mtu && nd->mtu != plan->mtu)
-		differs(drift, ATTACH_DRIFT_MTU, first, "%s has MTU %u, not %u", nd->name, nd->mtu,
-			plan->mtu);
+	for (size_t i = 0; i < N_LINK_FIELDS; i++)
+		if (plan->link[i] && nd->link[i] != plan->link[i])
+			differs(drift, ATTACH_DRIFT_LINK(i), first, "%s has %s %u, not %u",
+				nd->name, link_fields[i].words, nd->link[i], plan->link[i]);
 	if (!(nd->flags & IFF_UP))
 		differs(drift, ATTACH_DRIFT_DOWN, first, "%s is down", nd->name);
 }

@@ -128,7 +128,7 @@ static int fill_origin(struct step_run *run)
 	memcpy(o->altnames, run->seen.altnames, sizeof(o->altnames));
 	memcpy(o->addr, nd->addr, sizeof(o->addr));
 	o->addr_len = nd->addr_len;
-	o->mtu = nd->mtu;
+	memcpy(o->link, nd->link, sizeof(o->link));
 	o->up = nd->flags & IFF_UP;
 	attach_look_at_state(run, &o->state);
 	return fill_pf(run, o);
@@ -245,13 +245,11 @@ static int move_failed(struct step_run *run, int r)
 static struct netdev_change wanted_link(const struct step_run *run, char alias[ATTACH_ALIAS_SIZE])
 {
 	const struct attach_record *rec = run->record;
-	struct netdev_change c = {.netns_fd = -1,
-				  .name = rec->plan.ifname,
-				  .alias = alias,
-				  .mtu = rec->plan.mtu,
-				  .up = -1};
+	struct netdev_change c = {
+		.netns_fd = -1, .name = rec->plan.ifname, .alias = alias, .up = -1};
 
 	run_alias(run, alias);
+	memcpy(c.link, rec->plan.link, sizeof(c.link));
 	if (rec->plan.has_mac && !rec->origin.pf[0]) {
 		c.addr = rec->plan.mac;
 		c.addr_len = sizeof(rec->plan.mac);
@@ -261,23 +259,15 @@ static struct netdev_change wanted_link(const struct step_run *run, char alias[A
 
 int attach_settle_in_pod(struct step_run *run)
 {
-	const struct netdev *nd = &run->seen.netdev;
 	char alias[ATTACH_ALIAS_SIZE];
 	struct netdev_change c = wanted_link(run, alias);
 	struct nlsock *s = NULL;
 	int r = netns_sockets_rtnl(run->at, &s, run->err);
 
-	if (strcmp(nd->name, c.name) == 0)
-		c.name = NULL;
-	if (strcmp(run->seen.alias, alias) == 0)
-		c.alias = NULL;
-	if (nd->mtu == c.mtu)
-		c.mtu = 0;
-	if (c.addr_len && memcmp(nd->addr, c.addr, c.addr_len) == 0)
-		c.addr_len = 0;
-	if (r < 0 || (!c.name && !c.alias && !c.mtu && !c.addr_len))
+	netdev_change_trim(&c, &run->seen);
+	if (r < 0 || netdev_change_is_empty(&c))
 		return r;
-	r = netdev_change(s, nd->ifindex, &c, run->err);
+	r = netdev_change(s, run->seen.netdev.ifindex, &c, run->err);
 	return r < 0 ? move_failed(run, r) : 0;
 }
 

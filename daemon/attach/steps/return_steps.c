@@ -12,6 +12,7 @@
 #include "soft_roce_nodes.h"
 #include "stacked.h"
 #include "vf_admin.h"
+#include "vf_fields.h"
 
 /* --- record ----------------------------------------------------------------------------------- */
 
@@ -69,32 +70,32 @@ static bool is_away(const struct step_run *run)
 }
 
 /* Of a device that nobody has looked at before: what a driver starts with. */
-static unsigned own_mtu(const struct step_run *run)
+static uint32_t own_value(const struct step_run *run, size_t field)
 {
-	if (run->record->origin.mtu || run->seen.netdev.type != ARPHRD_ETHER || !is_away(run))
-		return run->record->origin.mtu;
-	return ETH_DATA_LEN;
+	const struct link_origin *o = &run->record->origin;
+
+	if (o->mtu || run->seen.netdev.type != ARPHRD_ETHER || !is_away(run))
+		return o->link[field];
+	return link_fields[field].initial;
 }
 
 /* What is to change before it is as it was; the MAC follows when the PF allows it again. */
 static struct netdev_change home_change(const struct step_run *run, const char *name)
 {
 	const struct link_origin *o = &run->record->origin;
-	const struct netdev *nd = &run->seen.netdev;
-	struct netdev_change c = {.netns_fd = -1, .up = -1};
+	const unsigned flags = run->seen.netdev.flags;
+	struct netdev_change c = {.netns_fd = run->at->is_host ? -1 : run->host.netns_fd,
+				  .name = name,
+				  .alias = o->alias,
+				  .up = -1,
+				  .clear = flags & PODS_FLAGS};
 
-	if (!run->at->is_host)
-		c.netns_fd = run->host.netns_fd;
-	if (c.netns_fd >= 0 || strcmp(nd->name, name) != 0)
-		c.name = name;
-	if (strcmp(run->seen.alias, o->alias) != 0)
-		c.alias = o->alias;
-	if (nd->mtu != own_mtu(run))
-		c.mtu = own_mtu(run);
-	c.clear = nd->flags & PODS_FLAGS;
+	for (size_t i = 0; i < N_LINK_FIELDS; i++)
+		c.link[i] = own_value(run, i);
+	netdev_change_trim(&c, &run->seen);
 	/* A name may change only while the device is down, before Linux 6.2; a move takes it down.
 	 */
-	if (c.name && c.netns_fd < 0 && nd->flags & IFF_UP)
+	if (c.name && c.netns_fd < 0 && flags & IFF_UP)
 		c.up = 0;
 	return c;
 }
@@ -166,7 +167,7 @@ static int change_home(struct step_run *run, const char *name)
 
 	if (r == 0)
 		r = wash(run, s, c.name);
-	if (r < 0 || (c.netns_fd < 0 && !c.name && !c.alias && !c.mtu && !c.clear))
+	if (r < 0 || netdev_change_is_empty(&c))
 		return r;
 	if (c.up == 0)
 		r = take_down(run, s);
@@ -328,7 +329,10 @@ static int forget_mac(struct step_run *run, const struct vf_settings *is)
  * start with. */
 static int assume_settings(struct step_run *run)
 {
+	static const struct vf_settings initial = {
+		.vlan_proto = ETH_P_8021Q, .spoofchk = true, .link_state = VF_LINK_AUTO};
 	struct link_origin *o = &run->record->origin;
+	unsigned known;
 	int r;
 
 	if (o->mtu || o->pf[0])
@@ -342,14 +346,9 @@ static int assume_settings(struct step_run *run)
 		o->pf[0] = '\0';
 		return err_is_gone(r) ? 0 : r;
 	}
-	o->vf.fields &= ~(unsigned)(VF_MAC | VF_GUIDS);
-	o->vf.vlan = 0;
-	o->vf.vlan_qos = 0;
-	o->vf.vlan_proto = ETH_P_8021Q;
-	o->vf.spoofchk = true;
-	o->vf.trust = false;
-	o->vf.link_state = VF_LINK_AUTO;
-	o->vf.min_rate = o->vf.max_rate = 0;
+	known = o->vf.fields & ~(unsigned)(VF_MAC | VF_GUIDS);
+	vf_settings_copy(&o->vf, &initial, known);
+	o->vf.fields = known;
 	return 0;
 }
 

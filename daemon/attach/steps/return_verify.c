@@ -68,8 +68,10 @@ static int verify_link(struct step_run *run)
 			       o->name);
 	if (strcmp(run->seen.alias, o->alias) != 0)
 		return unclean(run, "%s bears the alias \"%.80s\"", nd->name, run->seen.alias);
-	if (o->mtu && nd->mtu != o->mtu)
-		return unclean(run, "%s has MTU %u, not %u", nd->name, nd->mtu, o->mtu);
+	for (size_t i = 0; i < N_LINK_FIELDS; i++)
+		if (o->link[i] && nd->link[i] != o->link[i])
+			return unclean(run, "%s has %s %u, not %u", nd->name, link_fields[i].words,
+				       nd->link[i], o->link[i]);
 	if (!return_has_own_mac(run))
 		return unclean(run, "%s has another MAC", nd->name);
 	if (!(nd->flags & IFF_UP) == o->up)

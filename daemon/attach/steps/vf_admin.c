@@ -3,6 +3,7 @@
 
 #include "function_files.h"
 #include "kill_point.h"
+#include "vf_fields.h"
 
 struct vf_settings vf_admin_wanted(const struct attach_record *r)
 {
@@ -19,18 +20,9 @@ struct vf_settings vf_admin_kept(const struct attach_record *r)
 {
 	struct vf_settings want = vf_admin_wanted(r);
 	const struct vf_settings *was = &r->origin.vf;
-	unsigned more = was->fields & ~want.fields & (VF_VLAN | VF_SPOOFCHK | VF_TRUST);
 
-	if (more & VF_VLAN) {
-		want.vlan = was->vlan;
-		want.vlan_qos = was->vlan_qos;
-		want.vlan_proto = was->vlan_proto;
-	}
-	if (more & VF_SPOOFCHK)
-		want.spoofchk = was->spoofchk;
-	if (more & VF_TRUST)
-		want.trust = was->trust;
-	want.fields |= more;
+	vf_settings_copy(&want, was,
+			 was->fields & ~want.fields & (VF_VLAN | VF_SPOOFCHK | VF_TRUST));
 	return want;
 }
 

@@ -21,7 +21,7 @@ static void test_drift(void **state)
 
 	(void)state;
 	world_settle(w);
-	w->drift = VF_MAC | ATTACH_DRIFT_MTU;
+	w->drift = VF_MAC | ATTACH_DRIFT_LINK(LINK_MTU);
 	for (size_t i = 0; i < w->inventory.host.n_netdevs; i++)
 		if (strcmp(w->inventory.host.netdevs[i].function, world_vf(1)) == 0)
 			w->inventory.host.netdevs[i].mtu = 9000;

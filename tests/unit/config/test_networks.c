@@ -14,6 +14,8 @@
 
 #include "cleanup.h"
 #include "faults.h"
+#include "member.h"
+#include "network_keys.h"
 #include "network_text.h"
 #include "networks.h"
 #include "test_group.h"
@@ -45,6 +47,7 @@ static const struct {
 	{E("\"vlanQoS\":8"), "entry 1: vlanQoS: 8 is not between 0 and 7"},
 	{E("\"vlanProto\":\"qinq\""), "entry 1: vlanProto: 'qinq' is none of 802.1q, 802.1ad"},
 	{E("\"mtu\":65536"), "entry 1: mtu: 65536 is not between 68 and 65535"},
+	{E("\"txqlen\":0"), "entry 1: txqlen: 0 is not between 1 and 100000"},
 	{E("\"spoofchk\":\"maybe\""), "entry 1: spoofchk: 'maybe' is none of off, on"},
 	{E("\"trust\":0"), "entry 1: trust: is neither \"on\" nor \"off\""},
 	{E("\"linkState\":\"up\""), "entry 1: linkState: 'up' is none of auto, enable, disable"},
@@ -549,6 +552,59 @@ static void test_what_every_pod_may(void **state)
 	assert_memory_equal(&p.vf, &n.plan.vf, sizeof(p.vf));
 }
 
+/* Of another value than POOL's. */
+static void vf_value(const struct vf_key_row *row, char text[32], uint32_t *ret)
+{
+	*ret = row->words ? row->words->values[0] : row->most < 50 ? 6 : 50;
+	if (row->words)
+		snprintf(text, 32, "\"%s\"", row->words->words[0]);
+	else
+		snprintf(text, 32, "%u", *ret);
+}
+
+/* One that POOL has otherwise: refused by a pool that does not allow it, and else the plan's. */
+static void check_setting(enum network_key key, const char *value, bool every_pod, unsigned vf_bit,
+			  struct net_plan *ret)
+{
+	struct pool_network n = pool_of(POOL);
+	char text[128], refusal[200];
+	struct err e = {0};
+
+	snprintf(text, sizeof(text), "[{" R ",\"%s\":%s}]", network_key_name(key), value);
+	snprintf(refusal, sizeof(refusal), HEAD "entry 1: %s: rocelet.dev/roce does not allow it",
+		 network_key_name(key));
+	n.allow = 0;
+	assert_int_equal(plan_of(ret, &n, text, &e), every_pod ? 0 : -EINVAL);
+	if (!every_pod)
+		assert_memory_equal(e.msg, refusal, strlen(refusal));
+	n.allow = NETWORK_BIT(key);
+	assert_int_equal(plan_of(ret, &n, text, &e), 0);
+	assert_int_equal(ret->vf.fields & vf_bit, vf_bit);
+}
+
+/* Each row of link_fields.h and vf_fields.h. */
+static void test_every_setting_lies_over_the_pools(void **state)
+{
+	struct net_plan p;
+	char text[32];
+	uint32_t n;
+	(void)state;
+
+	for (unsigned i = 0; i < N_LINK_FIELDS; i++) {
+		n = link_fields[i].least + 5;
+		snprintf(text, sizeof(text), "%u", n);
+		check_setting(NETWORK_OF_LINK(i), text, link_fields[i].every_pod, 0, &p);
+		assert_int_equal(p.link[i], n);
+	}
+	for (unsigned i = 0; i < N_VF_KEYS; i++) {
+		vf_value(&vf_keys[i], text, &n);
+		check_setting(NETWORK_OF_VF(i), text, false, vf_keys[i].bit, &p);
+		assert_int_equal(member_load((char *)&p.vf + vf_keys[i].at, vf_keys[i].size), n);
+		p.vf.fields = vf_keys[i].bit;
+		assert_non_null(network_vf_key(&p));
+	}
+}
+
 /* A pool without a VLAN leaves the one that stands on the PF: no QoS takes it off. */
 static void test_qos_is_of_a_vlan(void **state)
 {
@@ -672,6 +728,7 @@ TEST_GROUP(networks)
 		cmocka_unit_test(test_a_function_that_is_no_vf),
 		cmocka_unit_test(test_a_pool_says_what_its_pods_may),
 		cmocka_unit_test(test_what_every_pod_may),
+		cmocka_unit_test(test_every_setting_lies_over_the_pools),
 		cmocka_unit_test(test_qos_is_of_a_vlan),
 		cmocka_unit_test(test_the_devices_mtu_is_the_most_where_the_pool_says_none),
 		cmocka_unit_test(test_addresses_are_of_the_pools_subnets),

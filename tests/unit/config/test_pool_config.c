@@ -15,6 +15,7 @@
 #include "config_file.h"
 #include "faults.h"
 #include "golden.h"
+#include "network_keys.h"
 #include "networks.h"
 #include "options.h"
 #include "pool_config.h"
@@ -676,6 +677,66 @@ static void test_every_key_is_documented(void **state)
 	config_file_done(&docs);
 }
 
+/* The row of the table that begins with the key "allow" names those that it may list. */
+static void test_every_key_of_a_network_is_documented(void **state)
+{
+	struct config_file docs = {0};
+	char *allow;
+	(void)state;
+
+	assert_int_equal(config_file_read(&docs, "docs/pools.md", NULL), 0);
+	allow = strstr(docs.text, "| `allow` |");
+	assert_non_null(allow);
+	allow = strndup(allow, strcspn(allow, "\n"));
+	for (unsigned key = 0; key < N_NETWORK_KEYS; key++) {
+		char quoted[64];
+
+		snprintf(quoted, sizeof(quoted), "`%s`", network_key_name((enum network_key)key));
+		if (!strstr(docs.text, quoted))
+			fail_msg("%s is not in docs/pools.md", quoted);
+		if (NETWORK_ALLOWABLE & NETWORK_BIT(key) && !strstr(allow, quoted))
+			fail_msg("%s is not among what \"allow\" may list there", quoted);
+	}
+	free(allow);
+	config_file_done(&docs);
+}
+
+/* Each row of link_fields.h and vf_fields.h. */
+static void test_every_setting_is_printed(void **state)
+{
+	(void)state;
+	for (unsigned key = NETWORK_OF_LINK(0); key < NETWORK_OF_VF(N_VF_KEYS); key++) {
+		const char *name = network_key_name((enum network_key)key);
+		const struct vf_key_row *row = key < NETWORK_OF_VF(0)
+						       ? NULL
+						       : &vf_keys[key - NETWORK_OF_VF(0)];
+		struct pool_config c;
+		char text[256], value[32];
+		json_t *tree, *got;
+
+		snprintf(value, sizeof(value), row && row->words ? "\"%s\"" : "%s",
+			 row && row->words ? row->words->words[1] : "77");
+		if (key == NETWORK_VLAN_QOS)
+			strcpy(value, "7");
+		snprintf(
+			text, sizeof(text),
+			"{\"pools\":[{\"resourceName\":\"a\",\"selectors\":{\"isRdma\":true},\"network\":{%s\"%s\":%s}}]}",
+			row && row->bit == VF_VLAN && key != NETWORK_VLAN ? "\"vlan\":5," : "",
+			name, value);
+		good(&c, text);
+		tree = pool_config_tree(&c);
+		got = json_object_get(json_object_get(json_array_get(tree, 0), "network"), name);
+		if (!got)
+			fail_msg("%s is not printed", name);
+		if (json_is_string(got))
+			assert_string_equal(json_string_value(got), row->words->words[1]);
+		else
+			assert_int_equal(json_integer_value(got), strtol(value, NULL, 10));
+		json_decref(tree);
+		pool_config_done(&c);
+	}
+}
+
 static void test_reasons_have_names(void **state)
 {
 	(void)state;
@@ -700,6 +761,8 @@ TEST_GROUP(pool_config)
 		cmocka_unit_test(test_out_of_memory_at_any_point),
 		cmocka_unit_test(test_the_examples_are_good_and_print_as_they_were_meant),
 		cmocka_unit_test(test_every_key_is_documented),
+		cmocka_unit_test(test_every_key_of_a_network_is_documented),
+		cmocka_unit_test(test_every_setting_is_printed),
 		cmocka_unit_test(test_reasons_have_names),
 	};
 

@@ -16,9 +16,11 @@
 #include "attach_records.h"
 #include "faults.h"
 #include "journal.h"
+#include "member.h"
 #include "record_json.h"
 #include "test_group.h"
 #include "tmptree.h"
+#include "vf_fields.h"
 
 #define FILE_SIZE (2 * JOURNAL_BLOCK)
 
@@ -52,6 +54,54 @@ static void every_member_comes_back(void **state)
 	assert_int_equal(journal_encode(file, 8, &record, NULL), 0);
 	assert_int_equal(journal_decode(file, JOURNAL_BLOCK, &got, &serial, &e), 0);
 	assert_memory_equal(&got, &record, sizeof(record));
+}
+
+static void comes_back_and_counts(const struct attach_record *r)
+{
+	struct attach_record other;
+	struct err e = {0};
+	uint64_t serial;
+
+	memset(&got, 0, sizeof(got));
+	assert_int_equal(journal_encode(file, 7, r, &e), 0);
+	assert_int_equal(journal_decode(file, JOURNAL_BLOCK, &got, &serial, &e), 0);
+	assert_memory_equal(&got, r, sizeof(*r));
+	attach_record_fill(&other);
+	assert_true(plan_equal(&r->plan, &got.plan));
+	assert_false(plan_equal(&r->plan, &other.plan));
+}
+
+/* Each row of link_fields.h and vf_fields.h. */
+static void every_setting_comes_back_and_makes_another_plan(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < N_LINK_FIELDS; i++) {
+		attach_record_fill(&record);
+		record.plan.link[i] += 1;
+		comes_back_and_counts(&record);
+		record.origin.link[i] += 2;
+		comes_back_and_counts(&record);
+	}
+	for (size_t i = 0; i < N_VF_KEYS; i++) {
+		char *member = (char *)&record.plan.vf + vf_keys[i].at;
+
+		attach_record_fill(&record);
+		member_store(member, vf_keys[i].size, !member_load(member, vf_keys[i].size));
+		comes_back_and_counts(&record);
+	}
+}
+
+/* Nothing is attached again for these. */
+static void where_a_plan_stays_and_how_it_is_cleaned_make_no_other(void **state)
+{
+	struct net_plan other = record.plan;
+	(void)state;
+
+	other.in_host = !other.in_host;
+	other.clean = other.clean == CLEAN_AUTO ? CLEAN_RESTORE : CLEAN_AUTO;
+	assert_true(plan_equal(&record.plan, &other));
+	other.ips[0].addr[3] ^= 1;
+	assert_false(plan_equal(&record.plan, &other));
 }
 
 /* Anything that is written can be read; what could not be is refused before it is written. */
@@ -809,6 +859,9 @@ TEST_GROUP(journal)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(every_member_comes_back, fill),
+		cmocka_unit_test_setup(every_setting_comes_back_and_makes_another_plan, fill),
+		cmocka_unit_test_setup(where_a_plan_stays_and_how_it_is_cleaned_make_no_other,
+				       fill),
 		cmocka_unit_test_setup(what_is_written_can_be_read, fill),
 		cmocka_unit_test_setup(a_record_without_a_pf_comes_back, fill),
 		cmocka_unit_test_setup(what_the_first_version_wrote_is_understood, fill),

@@ -805,7 +805,6 @@ static void what_is_not_put_back_is_answered_with_a_new_netdev(void **state)
 		{"ip link set net1 dynamic on", "flags"},
 		{"ip link set net1 trailers off", "flags"},
 		{"ip link set net1 group 7", "group"},
-		{"ip link set net1 txqueuelen 7", "queue length"},
 		{"ip link set net1 gso_max_segs 3", "GSO and GRO limits"},
 		{"ip link set net1 gso_max_size 3000", "GSO and GRO limits"},
 	};
@@ -819,7 +818,7 @@ static void what_is_not_put_back_is_answered_with_a_new_netdev(void **state)
 	attach_ok(b);
 	for (size_t i = 0; i < ARRAY_SIZE(knobs); i++)
 		attach_bench_shell(b, 0, "%s", knobs[i].command);
-	comes_with_a_new_netdev(b, "flags, link mode, group, queue length, GSO and GRO limits");
+	comes_with_a_new_netdev(b, "flags, link mode, group, GSO and GRO limits");
 	attach_ok(b);
 	return_ok(b);
 	assert_int_equal(b->job.renewal, RENEWAL_NONE);
@@ -845,10 +844,10 @@ static void a_new_netdev_has_its_names(void **state)
 	attach_bench_is_clean(b);
 }
 
-static void bind_with_another_queue(void)
+static void bind_with_other_limits(void)
 {
 	attach_bench_bind();
-	if (system("ip link set eth9 txqueuelen 77") != 0)
+	if (system("ip link set eth9 gso_max_segs 77") != 0)
 		fail();
 }
 
@@ -857,7 +856,7 @@ static void a_new_netdev_is_not_renewed_again(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
 
-	b->driver.bind = bind_with_another_queue;
+	b->driver.bind = bind_with_other_limits;
 	attach_ok(b);
 	attach_bench_shell(b, 0, "ip link set net1 group 7");
 	attach_bench_shell(b, -1, "ip link add %s type veth peer other", BENCH_NAME);
@@ -1416,8 +1415,8 @@ static void drift_is_seen_and_repaired(void **state)
 	attach_bench_shell(b, 0, "ip link set net1 down mtu 1300 name x1");
 	b->pf.vfs[3].vlan = 7;
 	assert_int_equal(attach_check(&b->job, false), 0);
-	assert_int_equal(b->job.drift, ATTACH_DRIFT_IPS | ATTACH_DRIFT_MTU | ATTACH_DRIFT_DOWN |
-					       ATTACH_DRIFT_NAME | VF_VLAN);
+	assert_int_equal(b->job.drift, ATTACH_DRIFT_IPS | ATTACH_DRIFT_LINK(LINK_MTU) |
+					       ATTACH_DRIFT_DOWN | ATTACH_DRIFT_NAME | VF_VLAN);
 	if (attach_check(&b->job, true) < 0)
 		fail_msg("%s", b->job.err.msg);
 	assert_int_equal(attach_check(&b->job, false), 0);
@@ -1431,6 +1430,82 @@ static void drift_is_seen_and_repaired(void **state)
 	fails(b, attach_check(&b->job, false), -ENOENT, "/ns/net");
 	return_ok(b);
 	attach_bench_is_clean(b);
+}
+
+/* Each row of link_fields.h, from the plan to the return. */
+static void each_number_is_set_watched_and_put_back(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+	struct netdev_seen before, seen;
+
+	assert_true(attach_bench_look(b, -1, &before));
+	for (unsigned i = 0; i < N_LINK_FIELDS; i++) {
+		uint32_t *wanted = &b->job.record.plan.link[i];
+
+		memset(b->job.record.plan.link, 0, sizeof(b->job.record.plan.link));
+		*wanted = link_fields[i].initial - 77;
+		attach_ok(b);
+		assert_true(attach_bench_look(b, 0, &seen));
+		assert_int_equal(seen.netdev.link[i], *wanted);
+		assert_int_equal(b->job.record.origin.link[i], before.netdev.link[i]);
+		*wanted += 1;
+		assert_int_equal(attach_check(&b->job, false), 0);
+		assert_int_equal(b->job.drift, ATTACH_DRIFT_LINK(i));
+		assert_int_equal(attach_check(&b->job, true), 0);
+		assert_int_equal(b->job.left, 0);
+		assert_true(attach_bench_look(b, 0, &seen));
+		assert_int_equal(seen.netdev.link[i], *wanted);
+		return_ok(b);
+		attach_bench_is_clean(b);
+		assert_true(attach_bench_look(b, -1, &seen));
+		assert_memory_equal(seen.netdev.link, before.netdev.link, sizeof(seen.netdev.link));
+		assert_int_equal(b->job.renewal, RENEWAL_NONE);
+		b->job.record.origin.link[i] += 1;
+		b->job.next = BACK_VERIFY;
+		fails(b, attach_run(&b->job), -EUCLEAN, link_fields[i].words);
+	}
+}
+
+static void a_queue_that_its_pod_has_changed_is_put_back(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+	struct netdev_seen seen;
+
+	attach_bench_shell(b, -1, "ip link set %s txqueuelen 333", BENCH_NAME);
+	attach_ok(b);
+	attach_bench_shell(b, 0, "ip link set net1 txqueuelen 7");
+	return_ok(b);
+	attach_bench_is_clean(b);
+	assert_int_equal(b->job.renewal, RENEWAL_NONE);
+	assert_true(attach_bench_look(b, -1, &seen));
+	assert_int_equal(seen.netdev.txqlen, 333);
+}
+
+/* 0 is what a record says of one that it does not know, so it is not put back by its value. */
+static void a_queue_of_no_length_is_answered_with_a_new_netdev(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+
+	attach_bench_shell(b, -1, "ip link set %s txqueuelen 0", BENCH_NAME);
+	b->job.record.plan.txqlen = 500;
+	attach_ok(b);
+	comes_with_a_new_netdev(b, "queue length");
+}
+
+/* A record of a version that did not know it: it stays as it is. */
+static void a_number_that_is_not_known_is_left_alone(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+
+	for (unsigned i = 0; i < N_LINK_FIELDS; i++) {
+		if (i == LINK_MTU)
+			continue;
+		attach_ok(b);
+		b->job.record.origin.link[i] = 0;
+		return_ok(b);
+		attach_bench_is_clean(b);
+		assert_int_equal(b->job.renewal, RENEWAL_NONE);
+	}
 }
 
 /* --- made, not moved -------------------------------------------------------------------------- */
@@ -1665,6 +1740,10 @@ TEST_GROUP(steps)
 		TEST(the_mark_tells_anothers_name),
 		TEST(a_name_that_a_mark_tells_is_left_to_udev),
 		TEST_WITH_PF(drift_is_seen_and_repaired),
+		TEST(each_number_is_set_watched_and_put_back),
+		TEST(a_queue_that_its_pod_has_changed_is_put_back),
+		TEST(a_queue_of_no_length_is_answered_with_a_new_netdev),
+		TEST(a_number_that_is_not_known_is_left_alone),
 		TEST_WITH_PF(others_change_it_through_the_pf),
 		TEST(a_macvlan_is_made_and_deleted),
 		TEST(an_ipvlan_is_made_and_deleted),

@@ -66,7 +66,12 @@ static void test_the_bytes_of_no_change(void **state)
 
 static void test_the_bytes_of_every_change(void **state)
 {
-	struct netdev_change c = {0, "net1", "rocelet a", 9000, mac, 6, 1, 0};
+	struct netdev_change c = {.name = "net1",
+				  .alias = "rocelet a",
+				  .mtu = 9000,
+				  .addr = mac,
+				  .addr_len = 6,
+				  .up = 1};
 	struct nl_msg *m = rtnl_change_link(7, &c);
 	const struct ifinfomsg *ifi = nlmsg_data(nlmsg_hdr(m));
 	(void)state;
