@@ -6,47 +6,27 @@
 #include "vf_fields.h"
 
 #define MEMBER(type, member) offsetof(type, member), sizeof(((type *)0)->member)
-#define TEXT(type, key, member)                                                                    \
+#define FIELD(...)                                                                                 \
 	{                                                                                          \
-		key, FORM_TEXT, MEMBER(type, member), NULL, NULL, 0, 0                             \
+		__VA_ARGS__                                                                        \
 	}
-#define NUMBER(type, key, member)                                                                  \
-	{                                                                                          \
-		key, FORM_NUMBER, MEMBER(type, member), NULL, NULL, 0, 0                           \
-	}
-#define HEX64(type, key, member)                                                                   \
-	{                                                                                          \
-		key, FORM_HEX64, MEMBER(type, member), NULL, NULL, 0, 0                            \
-	}
-#define BOOL(type, key, member)                                                                    \
-	{                                                                                          \
-		key, FORM_BOOL, MEMBER(type, member), NULL, NULL, 0, 0                             \
-	}
-#define PREFIX(type, key, member)                                                                  \
-	{                                                                                          \
-		key, FORM_PREFIX, MEMBER(type, member), NULL, NULL, 0, 0                           \
-	}
-#define MAC(type, key, member)                                                                     \
-	{                                                                                          \
-		key, FORM_BYTES, MEMBER(type, member), NULL, NULL, FIELD_ALL, 0                    \
-	}
+#define PLAIN(form, type, key, member) FIELD(key, form, MEMBER(type, member), NULL, NULL, 0, 0)
+#define TEXT(type, key, member)	       PLAIN(FORM_TEXT, type, key, member)
+#define NUMBER(type, key, member)      PLAIN(FORM_NUMBER, type, key, member)
+#define HEX64(type, key, member)       PLAIN(FORM_HEX64, type, key, member)
+#define BOOL(type, key, member)	       PLAIN(FORM_BOOL, type, key, member)
+#define PREFIX(type, key, member)      PLAIN(FORM_PREFIX, type, key, member)
+#define BYTES(type, key, member, count)                                                            \
+	FIELD(key, FORM_BYTES, MEMBER(type, member), NULL, NULL, count, 0)
+#define MAC(type, key, member) BYTES(type, key, member, FIELD_ALL)
 #define WORD(type, key, member, words)                                                             \
-	{                                                                                          \
-		key, FORM_WORD, MEMBER(type, member), NULL, words, 0, 0                            \
-	}
+	FIELD(key, FORM_WORD, MEMBER(type, member), NULL, words, 0, 0)
 #define OBJECT(type, key, member, table)                                                           \
-	{                                                                                          \
-		key, FORM_OBJECT, MEMBER(type, member), table, NULL, 0, 0                          \
-	}
+	FIELD(key, FORM_OBJECT, MEMBER(type, member), table, NULL, 0, 0)
 #define LIST(type, key, member, count, table)                                                      \
-	{                                                                                          \
-		key, FORM_LIST, offsetof(type, member), sizeof(((type *)0)->member[0]), table,     \
-			NULL, offsetof(type, count), ARRAY_SIZE(((type *)0)->member)               \
-	}
-#define END                                                                                        \
-	{                                                                                          \
-		NULL, FORM_TEXT, 0, 0, NULL, NULL, 0, 0                                            \
-	}
+	FIELD(key, FORM_LIST, offsetof(type, member), sizeof(((type *)0)->member[0]), table, NULL, \
+	      offsetof(type, count), ARRAY_SIZE(((type *)0)->member))
+#define END FIELD(NULL, FORM_TEXT, 0, 0, NULL, NULL, 0, 0)
 
 static const char *const states[] = {"free", "attaching", "in_pod", "returning", "bad", NULL};
 static const char *const doors[] = {"native", "cni", "admin", NULL};
@@ -70,7 +50,7 @@ static const struct field vf_table[] = {
 };
 
 static const struct field prefix_item[] = {
-	{"", FORM_PREFIX, 0, sizeof(struct ip_prefix), NULL, NULL, 0, 0}, END};
+	FIELD("", FORM_PREFIX, 0, sizeof(struct ip_prefix), NULL, NULL, 0, 0), END};
 
 static const struct field route_fields[] = {
 	PREFIX(struct net_route, "dst", dst),
@@ -122,8 +102,8 @@ static const struct field owner_fields[] = {
 static const struct field identity_fields[] = {
 	NUMBER(struct function_identity, "vendor", vendor),
 	NUMBER(struct function_identity, "device", device),
-	{"pf_mac", FORM_BYTES, MEMBER(struct function_identity, pf_mac), NULL, NULL,
-	 offsetof(struct function_identity, pf_mac_len), 0},
+	BYTES(struct function_identity, "pf_mac", pf_mac,
+	      offsetof(struct function_identity, pf_mac_len)),
 	HEX64(struct function_identity, "folder", folder),
 	END,
 };
@@ -148,14 +128,13 @@ static const struct field origin_fields[] = {
 	TEXT(struct link_origin, "name", name),
 	TEXT(struct link_origin, "alias", alias),
 	TEXT(struct link_origin, "altnames", altnames),
-	{"addr", FORM_BYTES, MEMBER(struct link_origin, addr), NULL, NULL,
-	 offsetof(struct link_origin, addr_len), 0},
+	BYTES(struct link_origin, "addr", addr, offsetof(struct link_origin, addr_len)),
 	LINK_FIELDS(ORIGIN_LINK),
 	BOOL(struct link_origin, "up", up),
 	TEXT(struct link_origin, "rdma", rdma),
 	OBJECT(struct link_origin, "rdma_id", rdma_id, rdma_identity_fields),
 	TEXT(struct link_origin, "pf", pf),
-	{"vf_index", FORM_INT, MEMBER(struct link_origin, vf_index), NULL, NULL, 0, 0},
+	PLAIN(FORM_INT, struct link_origin, "vf_index", vf_index),
 	OBJECT(struct link_origin, "vf", vf, vf_table),
 	OBJECT(struct link_origin, "state", state, state_fields),
 	TEXT(struct link_origin, "parent", parent),
