@@ -92,6 +92,45 @@ def zeros():
     ]
 
 
+# What mlx5 counts in hw_counters/, which one look reads; the rest is ethtool's.
+RDMA_COUNTERS = ("roce_ecn_ce_received", "roce_cnp_", "roce_out_of_sequence", "roce_sequence_nak", "roce_implied_nak", "roce_ack_timeouts", "roce_transport_retries", "roce_rnr_",
+                 "roce_receive_wqe", "roce_icrc", "roce_cqe_", "roce_remote_", "roce_local_length", "roce_slow_restarts")
+
+
+@scenario
+def on_a_nic():
+    """What the lab's NIC plays, too (pieces.py), in the half minute from 50 s on: looks at RDMA counters that fail, zeros, counters that are listed no more."""
+    def read(change, start=0):
+        p = Port(start=start)
+        values, count = p.values, [0]
+
+        def some():
+            count[0] += 1
+            return change(count[0], values())
+
+        p.values = some
+        return p
+
+    def failing(every):
+        return lambda n, values: {k: v for k, v in values.items() if n % every or not k.startswith(RDMA_COUNTERS)}
+
+    def zero(*times, words=("_total",)):
+        return lambda n, values: {k: 0 if n in times and any(w in k for w in words) else v for k, v in values.items()}
+
+    def vanishing(since, words):
+        return lambda n, values: {k: v for k, v in values.items() if n < since or not any(w in k for w in words)}
+
+    lossy = rates(nak=1e-3 * N)
+    return [
+        simple("live-failed", rates(nak=0.5), port=read(failing(5))),
+        simple("live-failed-and-lossy", lossy, expected("packet_loss", "critical"), port=read(failing(7))),
+        simple("live-zeros", rates(nak=0.5), port=read(zero(56, 70, 79), 5e6)),
+        simple("live-zeros-and-lossy", lossy, expected("packet_loss", "critical"), port=read(zero(57, 75), 5e6)),
+        simple("live-vanished", rates(), port=read(vanishing(66, ("roce_pfc_pause", "roce_phy_symbol")))),
+        simple("live-vanished-and-lossy", lossy, expected("packet_loss", "critical"), port=read(vanishing(72, ("roce_pfc_pause",)))),
+    ]
+
+
 @scenario
 def chance():
     """A third of each limit, by chance, for an hour. Limits for 4.9 M packets a second: 4.9 NAKs or timeouts, 10 RNR NAKs, 1 ignored CNP."""
@@ -243,7 +282,7 @@ def full_line():
     """Two VFs have half of a full line each: their marks do not say that the receiver has room."""
     pf = Port("mlx5_0", pods=[])
     vfs = [Port(f"mlx5_{i + 1}", parent="0000:01:00.0", pods=[f"team/pod-{i + 1}"], settings=None) for i in range(2)]
-    s = Scenario("imperfect-vfs-of-a-full-line", [pf] + vfs, [expected("fabric_congestion", device=f"mlx5_{i}", pod=f"team/pod-{i}") for i in (1, 2)])
+    s = Scenario("imperfect-vfs-of-a-full-line", [pf] + vfs, [expected("fabric_congestion", device=f"mlx5_{i}", pod=f"team/pod-{i}", remark=None) for i in (1, 2)])
 
     def behave(t):
         busy(pf, 1e6, 1e6)
@@ -260,6 +299,10 @@ def degraded():
         busy(p, 8e9, 8e9)
         p.base["roce_port_rate_bytes_per_second"] = 12.5e9 if on else 25e9
 
+    def links(name, speeds, wanted):
+        ports = [Port(f"mlx5_{i}", gbps) for i, gbps in enumerate(speeds)]
+        return Scenario(name, ports, wanted).run(120, lambda t: [busy(p, 5e9, 5e9) for p in ports])
+
     def rails(name, shares, wanted):
         ports = [Port(f"mlx5_{i}", 400, pods=[f"train/rank-{i}"]) for i in range(len(shares))]
 
@@ -271,7 +314,9 @@ def degraded():
 
     return [
         simple("imperfect-link-slower", slower, expected("link_degraded", onset=(60, 63))),
-        simple("imperfect-link-of-siblings", rates(), port=Port(gbps=100), traffic=(5e9, 5e9)),
+        links("imperfect-link-of-siblings", (200, 200, 200, 100), [expected("link_degraded", "info", "mlx5_3", onset=(28, 34))]),
+        links("imperfect-links-of-two-kinds", (200, 200, 100, 100), "none"),
+        links("imperfect-link-of-two-siblings", (200, 200, 100), "none"),
         rails("imperfect-rail-behind", (1, 1, 0.3, 1, 1), [expected("rail_behind", "info", "mlx5_2", onset=(200, 300), pod="train/rank-2")]),
         rails("imperfect-rails-uneven", (1, 0.6, 0.3, 1, 0.8), "none"),
         rails("imperfect-rails-too-few", (1, 1, 0.3), "none"),
