@@ -5,9 +5,12 @@
  * with -EPERM or -EOPNOTSUPP, depending on the kernel. */
 #include "rdma_ops.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "array.h"
+#include "cleanup.h"
 #include "nldev.h"
 
 #define DUMP_ATTEMPTS 5
@@ -215,6 +218,22 @@ int rdma_contexts(struct nlsock *s, uint32_t index, uint64_t *ret, struct err *e
 	}
 	*ret = c.n;
 	return 0;
+}
+
+/* Of a megabyte at most: rxe's has a tenth of that. */
+#define BTF_MAX (1 << 20)
+
+bool rdma_rxe_ends_contexts(const struct hw *hw)
+{
+	static const char name[] = "rxe_disassociate_ucontext";
+	AUTO_FD fd = openat(hw->sys_fd, "kernel/btf/rdma_rxe", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	AUTO_FREE char *text = fd < 0 ? NULL : malloc(BTF_MAX);
+	size_t n = 0;
+	ssize_t r = 0;
+
+	while (text && n < BTF_MAX && (r = read(fd, text + n, BTF_MAX - n)) > 0)
+		n += (size_t)r;
+	return text && r >= 0 && memmem(text, n, name, sizeof(name)) != NULL;
 }
 
 static int on_chardev(const struct nlmsghdr *h, void *arg)

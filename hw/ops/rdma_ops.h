@@ -5,6 +5,7 @@
  * linux/drivers/infiniband/core/nldev.c. */
 #pragma once
 
+#include "hw.h"
 #include "nldev.h"
 #include "nlsock.h"
 
@@ -32,5 +33,9 @@ int rdma_delete(struct nlsock *, uint32_t index, struct err *);
  * becomes of its pod (RES_GET: fill_res_info() in nldev.c). -ENODATA: the kernel does not tell
  * (before 4.20). */
 int rdma_contexts(struct nlsock *, uint32_t index, uint64_t *ret, struct err *);
+/* Does this kernel's rxe end contexts when a device is deleted (rxe_disassociate_ucontext() in
+ * linux/drivers/infiniband/sw/rxe/rxe_verbs.c, not in 6.12)? Otherwise that waits for their
+ * processes. By the module's type information; false where that cannot be read. */
+bool rdma_rxe_ends_contexts(const struct hw *);
 /* Of the device's char devices: "uverbs3" and its number. -ENOENT: it has none. */
 int rdma_uverbs(struct nlsock *, uint32_t index, struct nldev_chardev *ret, struct err *);

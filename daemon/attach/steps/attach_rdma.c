@@ -383,6 +383,16 @@ static int find_soft(struct step_run *run, struct nlsock *host, int where, struc
 	return r;
 }
 
+/* To delete it would wait for a process that has it open, for ever if that is outside of the pod
+ * (ib_uverbs_remove_one() in linux/drivers/infiniband/core/uverbs_main.c). */
+static bool would_wait(struct step_run *run, struct nlsock *s, const struct nldev_dev *dev)
+{
+	uint64_t n;
+
+	return rdma_contexts(s, dev->index, &n, NULL) == 0 && n > 0 &&
+	       !rdma_rxe_ends_contexts(run->hw);
+}
+
 /* A netdev that leaves its namespace, or dies with it, takes its soft-RoCE device along. One that
  * is deleted while the kernel does that has its sockets released twice, and whoever gets their
  * memory next crashes (rxe_net_del(), drivers/infiniband/sw/rxe/rxe_net.c, from
@@ -392,6 +402,7 @@ static int delete_or_outlive(struct step_run *run, struct nlsock *s)
 {
 	struct retries retries = {0};
 	struct nldev_dev dev = {0};
+	bool open = false;
 	int r, where;
 
 	do {
@@ -399,10 +410,16 @@ static int delete_or_outlive(struct step_run *run, struct nlsock *s)
 		r = find_soft(run, s, where, &dev);
 		if (r < 0 && r != -EAGAIN)
 			return r == -ENODEV ? 0 : r;
+		open = r == 0 && would_wait(run, s, &dev);
 		/* A namespace that we have open stays. */
-		if (r == 0 && where == 0 && !run->at->is_host)
+		if (r == 0 && where == 0 && !run->at->is_host && !open)
 			return rdma_delete(s, dev.index, run->err);
 	} while (run_again_later(&retries));
+	if (open)
+		return err_set(run->err, -EBUSY,
+			       "%s: a process outside of its pod has its soft-RoCE device %s open, "
+			       "and this kernel waits until that is closed",
+			       run->record->function, dev.name);
 	if (r == 0 && where == 0)
 		return rdma_delete(s, dev.index, run->err);
 	return err_set(run->err, -EAGAIN, "%s: its soft-RoCE device %s is on its way out",

@@ -80,10 +80,10 @@ static int check_unused(struct step_run *run)
 			       "%s: %s has more alternative names than could be given back to it",
 			       run->record->function, nd->name);
 	/* One stays behind, and would look like the one that has come back. */
-	if (!run->record->plan.in_host && function_count(run->hw, run->record->function, "net") > 1)
+	if (!run->record->plan.in_host && function_own_netdevs(run->hw, run->record->function) > 1)
 		return err_set(run->err, -EOPNOTSUPP,
-			       "%s has several netdevs in the host (ports or representors): which "
-			       "one is meant cannot be told",
+			       "%s has several netdevs in the host, one of each port: which one is "
+			       "meant cannot be told",
 			       run->record->function);
 	if (nd->master)
 		return err_set(run->err, -EBUSY, "%s is in use: %s belongs to a bond or bridge",

@@ -74,6 +74,26 @@ int function_count(const struct hw *hw, const char *function, const char *entry)
 	return dir < 0 ? dir : sysfs_list(dir, entry, on_any, NULL);
 }
 
+static int on_own_netdev(int dir, const char *name, void *arg)
+{
+	char port[IFNAMSIZ];
+
+	if (sysfs_str(dir, port, sizeof(port), "%s/phys_port_name", name) < 0 ||
+	    !strstr(port, "pf"))
+		++*(int *)arg;
+	return 0;
+}
+
+int function_own_netdevs(const struct hw *hw, const char *function)
+{
+	AUTO_FD dir = open_function(hw, function);
+	int n = 0;
+
+	if (dir >= 0)
+		sysfs_list(dir, "net", on_own_netdev, &n);
+	return n;
+}
+
 /* --- its PF ----------------------------------------------------------------------------------- */
 
 struct vf_search {

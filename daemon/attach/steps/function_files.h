@@ -17,6 +17,8 @@ bool function_has(const struct hw *, const char *function, const char *entry);
 int function_ifindex(const struct hw *, const char *function);
 /* How many such devices it has, negative errno: nobody can tell. */
 int function_count(const struct hw *, const char *function, const char *entry);
+/* Its netdevs in the host, but for representors of its VFs and SFs ("pf0vf3"). */
+int function_own_netdevs(const struct hw *, const char *function);
 /* Its PF's bus name and its own number there; "" and 0: it has no PF. */
 int function_pf(const struct hw *, const char *function, char ret_pf[DEV_ID_SIZE], int *ret_vf);
 /* Is it VF number vf of pf? Quicker than asking for both. */

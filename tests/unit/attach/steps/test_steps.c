@@ -69,8 +69,14 @@ static void into_a_pod_and_back(void **state)
 	struct attach_bench *b = attach_bench_need(state);
 	struct netdev_seen seen;
 
+	/* A representor is no second one of its own. */
+	tmptree_write(b->tree, "sys/bus/pci/devices/" BENCH_FUNCTION "/net/own/.is", "\n");
+	tmptree_write(b->tree, "sys/bus/pci/devices/" BENCH_FUNCTION "/net/rep/phys_port_name",
+		      "pf0vf1\n");
 	b->job.record.plan.mtu = 1400;
 	attach_ok(b);
+	tmptree_remove(b->tree, "sys/bus/pci/devices/" BENCH_FUNCTION "/net/rep/phys_port_name");
+	tmptree_remove(b->tree, "sys/bus/pci/devices/" BENCH_FUNCTION "/net/rep");
 	is_in_pod(b, 0);
 	assert_true(attach_bench_look(b, 0, &seen));
 	assert_int_equal(seen.netdev.mtu, 1400);

@@ -490,6 +490,34 @@ static void one_that_stays_behind_is_deleted(void **state)
 	attach_bench_is_clean(b);
 }
 
+/* Kernels before a certain one wait for the process, and a thread of ours would with them. */
+static void one_that_somebody_has_open_is_not_deleted(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+
+	with_soft_roce(b);
+	b->rdma.devices[0].contexts = 1;
+	assert_int_equal(attach_bench_return(b), -EBUSY);
+	assert_non_null(strstr(b->job.err.msg, "outside of its pod has its soft-RoCE device"));
+	assert_int_equal(b->rdma.n_deleted, 0);
+	tmptree_write(b->tree, "sys/kernel/btf/rdma_rxe", "%s%c%s%c", "rxe_x", 0,
+		      "rxe_disassociate_ucontext", 0);
+	ok(b, attach_bench_return(b));
+	assert_int_equal(b->rdma.n_deleted, 1);
+	attach_bench_is_clean(b);
+}
+
+static void one_that_is_closed_in_time_is_deleted(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+
+	with_soft_roce(b);
+	b->rdma.devices[0].contexts = b->rdma.devices[0].closes = 2;
+	ok(b, attach_bench_return(b));
+	assert_int_equal(b->rdma.n_deleted, 1);
+	attach_bench_is_clean(b);
+}
+
 /* Nor is its netdev to be seen: nobody knows what the kernel is doing. */
 static void one_without_its_netdev_is_not_deleted(void **state)
 {
@@ -759,6 +787,8 @@ TEST_GROUP(steps_rdma)
 		TEST(one_that_goes_with_its_pod_is_not_deleted),
 		TEST(one_that_stays_behind_is_deleted),
 		TEST(one_without_its_netdev_is_not_deleted),
+		TEST(one_that_somebody_has_open_is_not_deleted),
+		TEST(one_that_is_closed_in_time_is_deleted),
 		TEST(a_macvlan_of_the_host_is_not_the_pods),
 		TEST(exclusive_mode_has_no_soft_roce_in_pods),
 		cmocka_unit_test(names_are_short_and_ones_own),
