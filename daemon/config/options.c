@@ -640,12 +640,13 @@ int options_parse_json(struct options *o, const char *text, size_t len, const ch
 		       options_warn_fn *warn, void *arg, struct err *e)
 {
 	struct options parsed = *o;
-	json_t *root = config_json(text, len, name, NULL, NULL, e), *value;
+	struct err wrong = {0};
+	json_t *root = config_json(text, len, name, NULL, NULL, &wrong), *value;
 	const char *key;
 	int r = 0;
 
 	if (!root)
-		return -EINVAL;
+		return err_set(e, wrong.code, "%s", wrong.msg);
 	json_object_foreach (root, key, value) {
 		const struct option_def *d = option_find(key, strlen(key));
 		struct json_place at = {NULL, key, 0}, below = {&at, NULL, 0};

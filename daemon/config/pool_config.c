@@ -320,11 +320,11 @@ static int parse_text_of(struct pool_config *ret, const char *text, size_t len, 
 			  .options = o,
 			  .config = &config,
 			  .err = &wrong};
-	json_t *root = config_json(text, len, name, on_odd_json, &p, e);
+	json_t *root = config_json(text, len, name, on_odd_json, &p, &wrong);
 	int r;
 
 	if (!root)
-		return -EINVAL;
+		return err_set(e, wrong.code, "%s", wrong.msg);
 	r = read_file(&p, root);
 	json_decref(root);
 	parse_warnings_end(&p);
