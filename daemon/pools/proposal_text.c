@@ -7,34 +7,39 @@
 #include "config_json.h"
 #include "proposal.h"
 
-/* As one value, on one line. */
-static void put_json(FILE *f, json_t *value)
+struct writing {
+	FILE *f;
+	bool failed; /* out of memory: something is missing */
+};
+
+/* As one value, on one line. NULL: it could not be made. */
+static void put_json(struct writing *w, json_t *value)
 {
-	if (value)
-		json_dumpf(value, f, JSON_ENCODE_ANY);
+	if (!value || json_dumpf(value, w->f, JSON_ENCODE_ANY) < 0)
+		w->failed = true;
 	json_decref(value);
 }
 
-static void put_string(FILE *f, const char *text)
+static void put_string(struct writing *w, const char *text)
 {
 	char line[512];
 
 	snprintf(line, sizeof(line), "%s", text);
 	text_printable(line); /* names are anything that the kernel takes */
-	put_json(f, json_string(line));
+	put_json(w, json_string(line));
 }
 
 /* --- the file's own comment ------------------------------------------------------------------- */
 
 struct comment {
-	FILE *f;
+	struct writing *w;
 	bool begun;
 };
 
 static void say(struct comment *c, const char *line)
 {
-	fputs(c->begun ? ",\n    " : "    ", c->f);
-	put_string(c->f, line);
+	fputs(c->begun ? ",\n    " : "    ", c->w->f);
+	put_string(c->w, line);
 	c->begun = true;
 }
 
@@ -59,11 +64,11 @@ static bool any_of_several(const struct proposal *p)
 	return false;
 }
 
-static void put_comment(FILE *f, const struct proposal *p)
+static void put_comment(struct writing *w, const struct proposal *p)
 {
-	struct comment c = {f, false};
+	struct comment c = {w, false};
 
-	fputs("  \"" CONFIG_COMMENT "\": [\n", f);
+	fputs("  \"" CONFIG_COMMENT "\": [\n", w->f);
 	say(&c, "What rocelet proposes after a look at this node. Keys named " CONFIG_COMMENT
 		" are comments.");
 	if (p->n_pools)
@@ -86,7 +91,7 @@ static void put_comment(FILE *f, const struct proposal *p)
 		say(&c, "Left out:");
 	for (size_t i = 0; i < p->n_left_out; i++)
 		say(&c, p->left_out[i]);
-	fputs("\n  ]", f);
+	fputs("\n  ]", w->f);
 }
 
 /* --- pools ------------------------------------------------------------------------------------ */
@@ -94,58 +99,62 @@ static void put_comment(FILE *f, const struct proposal *p)
 static json_t *selectors_of(const struct proposed_pool *p)
 {
 	json_t *selectors = json_pack("{s[s]}", p->selector, p->word);
+	int r = 0;
 
 	if (p->kind == PROPOSED_SFS)
-		json_object_set_new(selectors, "auxTypes", json_pack("[s]", "sf"));
+		r |= json_object_set_new(selectors, "auxTypes", json_pack("[s]", "sf"));
 	if (p->kind == PROPOSED_VFS || p->kind == PROPOSED_SFS)
-		json_object_set_new(selectors, "isRdma", json_true());
+		r |= json_object_set_new(selectors, "isRdma", json_true());
 	if (p->kind == PROPOSED_SOFT_VFS)
-		json_object_set_new(selectors, "drivers", json_pack("[s]", p->driver));
-	return selectors;
+		r |= json_object_set_new(selectors, "drivers", json_pack("[s]", p->driver));
+	if (r == 0)
+		return selectors;
+	json_decref(selectors);
+	return NULL;
 }
 
-static void put_pool(FILE *f, const struct proposed_pool *p)
+static void put_pool(struct writing *w, const struct proposed_pool *p)
 {
-	fputs("    {\n      \"" CONFIG_COMMENT "\": ", f);
-	put_string(f, p->about);
-	fprintf(f, ",\n      \"resourceName\": \"%s\",\n", p->name);
+	fputs("    {\n      \"" CONFIG_COMMENT "\": ", w->f);
+	put_string(w, p->about);
+	fprintf(w->f, ",\n      \"resourceName\": \"%s\",\n", p->name);
 	if (!is_exclusive(p))
-		fputs("      \"kind\": \"shared\",\n", f);
+		fputs("      \"kind\": \"shared\",\n", w->f);
 	if (p->kind == PROPOSED_SFS)
-		fputs("      \"deviceType\": \"auxNetDevice\",\n", f);
-	fputs("      \"selectors\": ", f);
-	put_json(f, selectors_of(p));
+		fputs("      \"deviceType\": \"auxNetDevice\",\n", w->f);
+	fputs("      \"selectors\": ", w->f);
+	put_json(w, selectors_of(p));
 	if (is_exclusive(p))
-		fputs(",\n      \"network\": {}", f);
+		fputs(",\n      \"network\": {}", w->f);
 	if (p->kind == PROPOSED_SOFT_VFS)
-		fputs(",\n      \"softRoce\": true", f);
-	fputs("\n    }", f);
+		fputs(",\n      \"softRoce\": true", w->f);
+	fputs("\n    }", w->f);
 }
 
-static void put_pools(FILE *f, const struct proposal *p)
+static void put_pools(struct writing *w, const struct proposal *p)
 {
-	fputs(",\n  \"pools\": [", f);
+	fputs(",\n  \"pools\": [", w->f);
 	for (size_t i = 0; i < p->n_pools; i++) {
-		fputs(i ? ",\n" : "\n", f);
-		put_pool(f, &p->pools[i]);
+		fputs(i ? ",\n" : "\n", w->f);
+		put_pool(w, &p->pools[i]);
 	}
-	fputs("\n  ]", f);
+	fputs("\n  ]", w->f);
 }
 
 char *proposal_text(const struct proposal *p)
 {
 	char *text = NULL;
 	size_t len;
-	FILE *f = open_memstream(&text, &len);
+	struct writing w = {open_memstream(&text, &len), false};
 
-	if (!f)
+	if (!w.f)
 		return NULL;
-	fputs("{\n", f);
-	put_comment(f, p);
+	fputs("{\n", w.f);
+	put_comment(&w, p);
 	if (p->n_pools)
-		put_pools(f, p);
-	fputs("\n}\n", f);
-	if (fclose(f) == 0)
+		put_pools(&w, p);
+	fputs("\n}\n", w.f);
+	if (fclose(w.f) == 0 && !w.failed)
 		return text;
 	free(text);
 	return NULL;
