@@ -1,6 +1,5 @@
 #include "json_text.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,6 +36,12 @@ json_t *json_text_load(const char *text, size_t len, size_t flags, json_error_t 
 	if (ret_where)
 		ret_where->text[0] = '\0';
 	return NULL;
+}
+
+/* jansson leaves the text empty at most failed allocations of its own. */
+bool json_text_no_memory(const json_error_t *where)
+{
+	return where->text[0] == '\0' || json_error_code(where) == json_error_out_of_memory;
 }
 
 /* --- texts ------------------------------------------------------------------------------------ */

@@ -85,7 +85,9 @@ static json_t *annotation_load(struct parse *p, const char *text)
 		return NULL;
 	}
 	root = json_text_load(text, len, JSON_REJECT_DUPLICATES, &where);
-	if (!root)
+	if (!root && json_text_no_memory(&where))
+		parse_no_memory(p);
+	else if (!root)
 		parse_fail(p, NULL, "is not JSON: line %d, column %d: %s", where.line, where.column,
 			   where.text);
 	return root;
@@ -97,7 +99,7 @@ int networks_parse(struct network_requests *ret, const char *text, struct err *e
 	struct err mine = {0};
 	struct parse p = {.file = NETWORKS_KEY, .strict = true, .err = e ? e : &mine};
 	json_t *root = text ? annotation_load(&p, text) : NULL;
-	int r = text && !root ? -EINVAL : 0;
+	int r = text && !root ? p.err->code : 0;
 
 	if (root)
 		r = read_entries(&p, root, &list);

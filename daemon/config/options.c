@@ -645,7 +645,7 @@ int options_parse_json(struct options *o, const char *text, size_t len, const ch
 	int r = 0;
 
 	if (!root)
-		return -EINVAL;
+		return e && e->code ? e->code : -EINVAL;
 	json_object_foreach (root, key, value) {
 		const struct option_def *d = option_find(key, strlen(key));
 		struct json_place at = {NULL, key, 0}, below = {&at, NULL, 0};

@@ -324,7 +324,7 @@ static int parse_text_of(struct pool_config *ret, const char *text, size_t len, 
 	int r;
 
 	if (!root)
-		return -EINVAL;
+		return e && e->code ? e->code : -EINVAL;
 	r = read_file(&p, root);
 	json_decref(root);
 	parse_warnings_end(&p);
