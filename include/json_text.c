@@ -24,11 +24,21 @@ __attribute__((constructor)) static void check_allocations(void)
 	json_set_alloc_funcs(checked_malloc, free);
 }
 
+void json_text_watch(void)
+{
+	allocation_failed = false;
+}
+
+bool json_text_failed(void)
+{
+	return allocation_failed;
+}
+
 json_t *json_text_load(const char *text, size_t len, size_t flags, json_error_t *ret_where)
 {
 	json_t *value;
 
-	allocation_failed = false;
+	json_text_watch();
 	value = json_loadb(text, len, flags, ret_where);
 	if (!allocation_failed)
 		return value;

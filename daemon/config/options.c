@@ -13,6 +13,7 @@
 #include "cleanup.h"
 #include "config_file.h"
 #include "config_json.h"
+#include "json_text.h"
 #include "options.h"
 #include "suggest.h"
 
@@ -640,12 +641,13 @@ int options_parse_json(struct options *o, const char *text, size_t len, const ch
 		       options_warn_fn *warn, void *arg, struct err *e)
 {
 	struct options parsed = *o;
-	json_t *root = config_json(text, len, name, NULL, NULL, e), *value;
+	struct err mine = {0};
+	json_t *root = config_json(text, len, name, NULL, NULL, e ? e : &mine), *value;
 	const char *key;
 	int r = 0;
 
 	if (!root)
-		return e && e->code ? e->code : -EINVAL;
+		return e ? e->code : mine.code;
 	json_object_foreach (root, key, value) {
 		const struct option_def *d = option_find(key, strlen(key));
 		struct json_place at = {NULL, key, 0}, below = {&at, NULL, 0};
@@ -718,9 +720,11 @@ static json_t *value_json(const struct options *o, const struct option_def *d)
 
 char *options_json(const struct options *o, json_t *pools)
 {
-	json_t *root = json_object();
+	json_t *root;
 	char *text;
 
+	json_text_watch();
+	root = json_object();
 	for (size_t i = 0; i < ARRAY_SIZE(option_table); i++)
 		if (!option_table[i].flag_only)
 			json_object_set_new(root, option_table[i].name,
@@ -730,7 +734,10 @@ char *options_json(const struct options *o, json_t *pools)
 	json_decref(pools);
 	text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
 	json_decref(root);
-	return text;
+	if (!json_text_failed())
+		return text;
+	free(text);
+	return NULL;
 }
 
 size_t options_changed(const struct options *a, const struct options *b, char *names, size_t size)

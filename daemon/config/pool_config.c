@@ -320,11 +320,12 @@ static int parse_text_of(struct pool_config *ret, const char *text, size_t len, 
 			  .options = o,
 			  .config = &config,
 			  .err = &wrong};
-	json_t *root = config_json(text, len, name, on_odd_json, &p, e);
+	struct err mine = {0};
+	json_t *root = config_json(text, len, name, on_odd_json, &p, e ? e : &mine);
 	int r;
 
 	if (!root)
-		return e && e->code ? e->code : -EINVAL;
+		return e ? e->code : mine.code;
 	r = read_file(&p, root);
 	json_decref(root);
 	parse_warnings_end(&p);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "config_json.h"
+#include "json_text.h"
 #include "proposal.h"
 
 /* As one value, on one line. */
@@ -140,12 +141,13 @@ char *proposal_text(const struct proposal *p)
 
 	if (!f)
 		return NULL;
+	json_text_watch();
 	fputs("{\n", f);
 	put_comment(f, p);
 	if (p->n_pools)
 		put_pools(f, p);
 	fputs("\n}\n", f);
-	if (fclose(f) == 0)
+	if (fclose(f) == 0 && !json_text_failed())
 		return text;
 	free(text);
 	return NULL;
