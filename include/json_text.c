@@ -1,6 +1,5 @@
 #include "json_text.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,11 +24,21 @@ __attribute__((constructor)) static void check_allocations(void)
 	json_set_alloc_funcs(checked_malloc, free);
 }
 
+void json_text_watch(void)
+{
+	allocation_failed = false;
+}
+
+bool json_text_failed(void)
+{
+	return allocation_failed;
+}
+
 json_t *json_text_load(const char *text, size_t len, size_t flags, json_error_t *ret_where)
 {
 	json_t *value;
 
-	allocation_failed = false;
+	json_text_watch();
 	value = json_loadb(text, len, flags, ret_where);
 	if (!allocation_failed)
 		return value;
@@ -37,6 +46,12 @@ json_t *json_text_load(const char *text, size_t len, size_t flags, json_error_t 
 	if (ret_where)
 		ret_where->text[0] = '\0';
 	return NULL;
+}
+
+/* jansson leaves the text empty at most failed allocations of its own. */
+bool json_text_no_memory(const json_error_t *where)
+{
+	return where->text[0] == '\0' || json_error_code(where) == json_error_out_of_memory;
 }
 
 /* --- texts ------------------------------------------------------------------------------------ */

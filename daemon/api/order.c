@@ -172,6 +172,7 @@ int order_parse(struct order *ret, enum order_kind kind, const char *text, size_
 	struct order o = {.owner.door = DOOR_ADMIN};
 	struct err mine = {0};
 	struct parse p = {.file = "the order", .strict = true, .err = e ? e : &mine};
+	json_error_t where;
 	json_t *object;
 	int r;
 
@@ -179,7 +180,9 @@ int order_parse(struct order *ret, enum order_kind kind, const char *text, size_
 		*ret = o;
 		return 0;
 	}
-	object = json_text_load(text ? text : "", len, JSON_REJECT_DUPLICATES, NULL);
+	object = json_text_load(text ? text : "", len, JSON_REJECT_DUPLICATES, &where);
+	if (!object && json_text_no_memory(&where))
+		return parse_no_memory(&p);
 	if (!object)
 		return parse_fail(&p, NULL, "is not JSON");
 	r = read_order(&p, kind, object, &o);

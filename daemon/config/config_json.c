@@ -255,7 +255,7 @@ json_t *config_json(const char *text, size_t len, const char *name, options_warn
 	if (!root && (json_error_code(&where) == json_error_duplicate_key ||
 		      json_error_code(&where) == json_error_invalid_utf8))
 		root = read_as_go(&r, warn, arg, &where);
-	if (!root && where.text[0] == '\0') {
+	if (!root && json_text_no_memory(&where)) {
 		err_set(e, -ENOMEM, "%s: out of memory", name);
 	} else if (!root) {
 		hide_values(&where);

@@ -85,7 +85,7 @@ static json_t *annotation_load(struct parse *p, const char *text)
 		return NULL;
 	}
 	root = json_text_load(text, len, JSON_REJECT_DUPLICATES, &where);
-	if (!root && where.text[0] == '\0')
+	if (!root && json_text_no_memory(&where))
 		parse_no_memory(p);
 	else if (!root)
 		parse_fail(p, NULL, "is not JSON: line %d, column %d: %s", where.line, where.column,

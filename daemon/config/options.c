@@ -13,6 +13,7 @@
 #include "cleanup.h"
 #include "config_file.h"
 #include "config_json.h"
+#include "json_text.h"
 #include "options.h"
 #include "suggest.h"
 
@@ -719,9 +720,11 @@ static json_t *value_json(const struct options *o, const struct option_def *d)
 
 char *options_json(const struct options *o, json_t *pools)
 {
-	json_t *root = json_object();
+	json_t *root;
 	char *text;
 
+	json_text_watch();
+	root = json_object();
 	for (size_t i = 0; i < ARRAY_SIZE(option_table); i++)
 		if (!option_table[i].flag_only)
 			json_object_set_new(root, option_table[i].name,
@@ -731,7 +734,10 @@ char *options_json(const struct options *o, json_t *pools)
 	json_decref(pools);
 	text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
 	json_decref(root);
-	return text;
+	if (!json_text_failed())
+		return text;
+	free(text);
+	return NULL;
 }
 
 size_t options_changed(const struct options *a, const struct options *b, char *names, size_t size)

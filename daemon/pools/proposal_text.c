@@ -5,41 +5,37 @@
 #include <stdlib.h>
 
 #include "config_json.h"
+#include "json_text.h"
 #include "proposal.h"
 
-struct writing {
-	FILE *f;
-	bool failed; /* out of memory: something is missing */
-};
-
-/* As one value, on one line. NULL: it could not be made. */
-static void put_json(struct writing *w, json_t *value)
+/* As one value, on one line. */
+static void put_json(FILE *f, json_t *value)
 {
-	if (!value || json_dumpf(value, w->f, JSON_ENCODE_ANY) < 0)
-		w->failed = true;
+	if (value)
+		json_dumpf(value, f, JSON_ENCODE_ANY);
 	json_decref(value);
 }
 
-static void put_string(struct writing *w, const char *text)
+static void put_string(FILE *f, const char *text)
 {
 	char line[512];
 
 	snprintf(line, sizeof(line), "%s", text);
 	text_printable(line); /* names are anything that the kernel takes */
-	put_json(w, json_string(line));
+	put_json(f, json_string(line));
 }
 
 /* --- the file's own comment ------------------------------------------------------------------- */
 
 struct comment {
-	struct writing *w;
+	FILE *f;
 	bool begun;
 };
 
 static void say(struct comment *c, const char *line)
 {
-	fputs(c->begun ? ",\n    " : "    ", c->w->f);
-	put_string(c->w, line);
+	fputs(c->begun ? ",\n    " : "    ", c->f);
+	put_string(c->f, line);
 	c->begun = true;
 }
 
@@ -64,11 +60,11 @@ static bool any_of_several(const struct proposal *p)
 	return false;
 }
 
-static void put_comment(struct writing *w, const struct proposal *p)
+static void put_comment(FILE *f, const struct proposal *p)
 {
-	struct comment c = {w, false};
+	struct comment c = {f, false};
 
-	fputs("  \"" CONFIG_COMMENT "\": [\n", w->f);
+	fputs("  \"" CONFIG_COMMENT "\": [\n", f);
 	say(&c, "What rocelet proposes after a look at this node. Keys named " CONFIG_COMMENT
 		" are comments.");
 	if (p->n_pools)
@@ -91,7 +87,7 @@ static void put_comment(struct writing *w, const struct proposal *p)
 		say(&c, "Left out:");
 	for (size_t i = 0; i < p->n_left_out; i++)
 		say(&c, p->left_out[i]);
-	fputs("\n  ]", w->f);
+	fputs("\n  ]", f);
 }
 
 /* --- pools ------------------------------------------------------------------------------------ */
@@ -99,62 +95,59 @@ static void put_comment(struct writing *w, const struct proposal *p)
 static json_t *selectors_of(const struct proposed_pool *p)
 {
 	json_t *selectors = json_pack("{s[s]}", p->selector, p->word);
-	int r = 0;
 
 	if (p->kind == PROPOSED_SFS)
-		r |= json_object_set_new(selectors, "auxTypes", json_pack("[s]", "sf"));
+		json_object_set_new(selectors, "auxTypes", json_pack("[s]", "sf"));
 	if (p->kind == PROPOSED_VFS || p->kind == PROPOSED_SFS)
-		r |= json_object_set_new(selectors, "isRdma", json_true());
+		json_object_set_new(selectors, "isRdma", json_true());
 	if (p->kind == PROPOSED_SOFT_VFS)
-		r |= json_object_set_new(selectors, "drivers", json_pack("[s]", p->driver));
-	if (r == 0)
-		return selectors;
-	json_decref(selectors);
-	return NULL;
+		json_object_set_new(selectors, "drivers", json_pack("[s]", p->driver));
+	return selectors;
 }
 
-static void put_pool(struct writing *w, const struct proposed_pool *p)
+static void put_pool(FILE *f, const struct proposed_pool *p)
 {
-	fputs("    {\n      \"" CONFIG_COMMENT "\": ", w->f);
-	put_string(w, p->about);
-	fprintf(w->f, ",\n      \"resourceName\": \"%s\",\n", p->name);
+	fputs("    {\n      \"" CONFIG_COMMENT "\": ", f);
+	put_string(f, p->about);
+	fprintf(f, ",\n      \"resourceName\": \"%s\",\n", p->name);
 	if (!is_exclusive(p))
-		fputs("      \"kind\": \"shared\",\n", w->f);
+		fputs("      \"kind\": \"shared\",\n", f);
 	if (p->kind == PROPOSED_SFS)
-		fputs("      \"deviceType\": \"auxNetDevice\",\n", w->f);
-	fputs("      \"selectors\": ", w->f);
-	put_json(w, selectors_of(p));
+		fputs("      \"deviceType\": \"auxNetDevice\",\n", f);
+	fputs("      \"selectors\": ", f);
+	put_json(f, selectors_of(p));
 	if (is_exclusive(p))
-		fputs(",\n      \"network\": {}", w->f);
+		fputs(",\n      \"network\": {}", f);
 	if (p->kind == PROPOSED_SOFT_VFS)
-		fputs(",\n      \"softRoce\": true", w->f);
-	fputs("\n    }", w->f);
+		fputs(",\n      \"softRoce\": true", f);
+	fputs("\n    }", f);
 }
 
-static void put_pools(struct writing *w, const struct proposal *p)
+static void put_pools(FILE *f, const struct proposal *p)
 {
-	fputs(",\n  \"pools\": [", w->f);
+	fputs(",\n  \"pools\": [", f);
 	for (size_t i = 0; i < p->n_pools; i++) {
-		fputs(i ? ",\n" : "\n", w->f);
-		put_pool(w, &p->pools[i]);
+		fputs(i ? ",\n" : "\n", f);
+		put_pool(f, &p->pools[i]);
 	}
-	fputs("\n  ]", w->f);
+	fputs("\n  ]", f);
 }
 
 char *proposal_text(const struct proposal *p)
 {
 	char *text = NULL;
 	size_t len;
-	struct writing w = {open_memstream(&text, &len), false};
+	FILE *f = open_memstream(&text, &len);
 
-	if (!w.f)
+	if (!f)
 		return NULL;
-	fputs("{\n", w.f);
-	put_comment(&w, p);
+	json_text_watch();
+	fputs("{\n", f);
+	put_comment(f, p);
 	if (p->n_pools)
-		put_pools(&w, p);
-	fputs("\n}\n", w.f);
-	if (fclose(w.f) == 0 && !w.failed)
+		put_pools(f, p);
+	fputs("\n}\n", f);
+	if (fclose(f) == 0 && !json_text_failed())
 		return text;
 	free(text);
 	return NULL;

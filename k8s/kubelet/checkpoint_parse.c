@@ -109,8 +109,7 @@ static int add_entries(struct parse *p, const json_t *root)
 
 static int load_failed(const json_error_t *at, struct err *e)
 {
-	/* jansson leaves the text empty at most failed allocations. */
-	if (json_error_code(at) == json_error_out_of_memory || at->text[0] == '\0')
+	if (json_text_no_memory(at))
 		return err_set(e, -ENOMEM, "out of memory");
 	return err_set(e, -EBADMSG, "line %d, column %d: %s", at->line, at->column, at->text);
 }

@@ -198,8 +198,7 @@ int granted_parse(struct granted_list *ret, const char *text, size_t len, struct
 	const json_t *data = json_object_get(root, "Data");
 	int r = json_is_object(data) ? 0 : -EBADMSG;
 
-	/* jansson leaves the text empty at most failed allocations. */
-	if (!root && (json_error_code(&at) == json_error_out_of_memory || at.text[0] == '\0'))
+	if (!root && json_text_no_memory(&at))
 		r = -ENOMEM;
 	if (r == 0)
 		r = add_entries(&l, json_object_get(data, "PodDeviceEntries"));

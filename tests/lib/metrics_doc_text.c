@@ -12,7 +12,7 @@ const char metrics_doc_conventions[] =
 	"  `_total`. Base units throughout, whatever the hardware counts in: seconds, bytes, ratios from 0 to 1. \"Received\" and \"sent\" are seen from this port.\n"
 	"* **Labels.** `device` and `port` name the RDMA port; a series without `port` counts for the whole device. What else is known of a port stands once, in\n"
 	"  `roce_port_info`: `netdev`, `pci` (the function's address), `driver`, `fw`, `board`, `link_layer`, `function` (`pf`, `vf`, `sf`, `virtual`), `parent` (a VF's physical function),\n"
-	"  `vf` (its number), `netns` (empty: the host's) and `bytes_source`. Join it in with `* on (instance, device, port) group_left (netdev, pci) roce_port_info`.\n"
+	"  `vf` (its number), `netns` (empty: the host's) and `bytes_source`. In exclusive RDMA mode a device in another network namespace can have the name of another device: its `device` is `NAME@FUNCTION` then. Join it in with `* on (instance, device, port) group_left (netdev, pci) roce_port_info`.\n"
 	"* **Absent, never 0.** A number that the driver does not have, or that could not be read this time, has no series. A 0 was counted. So an expression over two families has no\n"
 	"  result where one of them is missing. A device in another network namespace has its identity and state here, and no counters.\n"
 	"* **Freshness.** All counters are sampled together (`--sample-interval`, 1 s); a scrape gets the last sample and touches no device. `rocelet_source_age_seconds` says, per source,\n"

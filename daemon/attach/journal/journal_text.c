@@ -152,7 +152,7 @@ static int decode_body(const struct head *h, struct attach_record *ret, struct e
 	json_t *o = json_text_load(h->body, (size_t)h->len, JSON_REJECT_DUPLICATES, &at);
 	int r;
 
-	if (!o && (json_error_code(&at) == json_error_out_of_memory || !at.text[0]))
+	if (!o && json_text_no_memory(&at))
 		return err_set(e, -ENOMEM, "out of memory");
 	if (!o)
 		return err_set(e, -EBADMSG, "its record is no JSON: %s", at.text);
