@@ -329,5 +329,5 @@ def garbage():
         simple("imperfect-stood", told(stood={"received": 1e308, "sent": 1e308})),
         simple("imperfect-garbage-gauges", lambda p, t, on: (paused("sent", 0.05)(p, t, on), p.gauge.update(pcie_stalled=1e308, qps=1e308) if on else None),
                expected("slow_receiver"), traffic=(12e9, 1e9)),
-        simple("imperfect-garbage-counters", lambda p, t, on: p.count.update({EVENTS["nak"]: 1e300} if t == 100 else {}), may=["blind_spot"]),
+        simple("imperfect-garbage-counters", lambda p, t, on: p.count.update({EVENTS["nak"]: 1e300 * (t - 99)} if 100 <= t < 104 else {}), may=["blind_spot"]),
     ]
