@@ -11,6 +11,7 @@
 		ATTACH_DRIFT_LINK(LINK_##id), #name                                                \
 	}
 
+/* Their bits are the first N_VF_FIELDS. */
 static const char *vf_name(unsigned bit)
 {
 	for (size_t i = 0; i < N_VF_FIELDS; i++)

@@ -7,10 +7,11 @@
 #include "attachment.h"
 
 /* member: of struct vf_settings, and the journal's key. key: as files spell it. bit: of the setting
- * that it belongs to. kind: a number up to `most`, or which words it has. */
+ * that it belongs to. kind: a number up to `most` (VLAN 4095 is reserved, IEEE 802.1Q), or which
+ * words it has. */
 /* clang-format off */
 #define VF_KEYS(X) \
-	X(VLAN,       vlan,       "vlan",      VF_VLAN,       NUMBER, 4094), /* 4095 is reserved (IEEE 802.1Q) */ \
+	X(VLAN,       vlan,       "vlan",      VF_VLAN,       NUMBER, 4094), \
 	X(VLAN_QOS,   vlan_qos,   "vlanQoS",   VF_VLAN,       NUMBER, 7), \
 	X(VLAN_PROTO, vlan_proto, "vlanProto", VF_VLAN,       PROTO,  0), \
 	X(SPOOFCHK,   spoofchk,   "spoofchk",  VF_SPOOFCHK,   SWITCH, 0), \

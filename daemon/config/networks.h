@@ -45,6 +45,7 @@ enum network_key {
 #define NETWORK_OF_LINK(field) (NETWORK_SUBNETS + 1 + (field))
 #define NETWORK_OF_VF(key)     (NETWORK_OF_LINK(N_LINK_FIELDS) + (key))
 #define NETWORK_SETTINGS       (NETWORK_BIT(NETWORK_OF_VF(N_VF_KEYS)) - NETWORK_BIT(NETWORK_OF_LINK(0)))
+_Static_assert(NETWORK_OF_VF(N_VF_KEYS) == NETWORK_IPS, "they are between these two");
 _Static_assert(N_NETWORK_KEYS <= 32, "they are bits of an unsigned");
 
 struct network_request {
