@@ -1,5 +1,5 @@
 /* options.c - the option table; from it the command line, the config file's text, --help and
- * docs/options.md. */
+ * docs/reference/options.md. */
 #include <ctype.h>
 #include <errno.h>
 #include <jansson.h>
@@ -773,7 +773,7 @@ size_t options_overridden(const struct options *o, const struct config_file *fil
 	return options_changed(o, &by_file, names, size);
 }
 
-/* --- --help and docs/options.md --------------------------------------------------------------- */
+/* --- --help and docs/reference/options.md ------------------------------------------------------ */
 
 void options_help(FILE *f)
 {

@@ -1,15 +1,15 @@
 #!/usr/bin/python3
-"""Judges the dictionary of counters by the kernel's sources of each driver, and makes docs/drivers.md of both.
+"""Judges the dictionary of counters by the kernel's sources of each driver, and makes docs/reference/drivers.md of both.
 
   drivers_python.py [CHECK...]                   judge; one line per check, "N passed, N failed" last
-  drivers_python.py --write                      write docs/drivers.md
+  drivers_python.py --write                      write docs/reference/drivers.md
   drivers_python.py --extract VERSION=TREE...    write tests/fixtures/drivers/: the names that kernel trees have, of Debian's linux-source-VERSION, unpacked
 
 A fixture has a line for each name and the versions that have it; what no tree has (mana and ionic, whose names come from newer kernels and from firmware) was written by hand and is
-kept. What the tables make of a name stands in docs/metrics.md, which is made of them.
+kept. What the tables make of a name stands in docs/reference/metrics.md, which is made of them.
 
 run:
-proves: hw/counters docs/drivers.md
+proves: hw/counters docs/reference/drivers.md
 when: turns
 """
 import os
@@ -22,11 +22,11 @@ sys.path[:0] = [TOP + "/tests/lib"]
 from run_checks import run_checks  # noqa: E402
 
 FIXTURES = TOP + "/tests/fixtures/drivers"
-DOC = TOP + "/docs/drivers.md"
+DOC = TOP + "/docs/reference/drivers.md"
 IB, NET = "drivers/infiniband/", "drivers/net/ethernet/"
 checks = []
 
-# Driver, its column and table in docs/metrics.md ("hw" or "ethtool"), where its names are, and the arrays that hold them.
+# Driver, its column and table in docs/reference/metrics.md ("hw" or "ethtool"), where its names are, and the arrays that hold them.
 DRIVERS = (
     ("mlx5_ib", "mlx5", "hw", IB + "hw/mlx5/counters.c", r"\w+_cnts|\w+_op_cnts"),
     ("bnxt_re", "bnxt_re", "hw", IB + "hw/bnxt_re/hw_counters.c", r"bnxt_re_stat_(?:descs|name)"),
@@ -125,8 +125,8 @@ def extract(trees):
 
 
 def table(title):
-    """{column: {name: series}} of a table in docs/metrics.md."""
-    with open(TOP + "/docs/metrics.md", encoding="utf-8") as f:
+    """{column: {name: series}} of a table in docs/reference/metrics.md."""
+    with open(TOP + "/docs/reference/metrics.md", encoding="utf-8") as f:
         rows = [[cell.strip() for cell in line.strip().strip("|").split(" | ")] for line in f.read().split(f"### {title}\n")[1].split("\n#")[0].splitlines() if line.startswith("|")]
     heads, rows = rows[0], rows[2:]
     ret = {head: {} for head in heads[1:]}
@@ -173,7 +173,7 @@ def document():
 @check
 def the_page_is_up_to_date():
     with open(DOC, encoding="utf-8") as f:
-        assert f.read() == document(), "docs/drivers.md differs: drivers_python.py --write"
+        assert f.read() == document(), "docs/reference/drivers.md differs: drivers_python.py --write"
 
 
 @check

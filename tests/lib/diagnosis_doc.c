@@ -7,7 +7,7 @@ static void put_text(FILE *f)
 {
 	fputs("# Diagnosis\n\n"
 	      "Why RDMA is slow on this node. This page is made from the tables in the code (`make docs`): every cause that rocelet knows, and every number that a judgement rests on.\n"
-	      "How scenario files are written is in [scenarios.md](scenarios.md), why it is built as it is in [design.md](design.md).\n\n"
+	      "How scenario files are written is in [scenarios.md](scenarios.md), why it is built as it is in [design.md](../concepts/design.md).\n\n"
 	      "## How a verdict comes and goes\n\n"
 	      "* Each sample of each port is judged by every rule: yes, no, or it cannot be decided. **What cannot be seen is unknown and changes nothing**; the cause is then listed as undecided, with the\n"
 	      "  reason.\n"
@@ -96,7 +96,7 @@ static void put_series(FILE *f)
 static void put_soft_roce(FILE *f)
 {
 	fputs("\n## What soft-RoCE can show\n\n"
-	      "soft-RoCE (rxe) counts little itself, but all of its packets pass the kernel: what its counters lack BPF tells, where its programs are attached ([packets.md](packets.md)), and is unknown where\n"
+	      "soft-RoCE (rxe) counts little itself, but all of its packets pass the kernel: what its counters lack BPF tells, where its programs are attached ([packets.md](../tasks/packets.md)), and is unknown where\n"
 	      "they are not. A counter of its own has precedence. The lab's scenario `congestion` makes these faults with real traffic between pods.\n\n"
 	      "| what is wrong | what tells | verdict, of whose pod |\n|---|---|---|\n"
 	      "| a congested queue that marks | CE marks, by BPF at the receiver | `fabric_congestion` of the receiver, `incast` where there are the peers and the line is full |\n"

@@ -1,4 +1,4 @@
-/* metrics_doc.c - the tables of docs/metrics.md.
+/* metrics_doc.c - the tables of docs/reference/metrics.md.
  *
  * The families of readings come from the dictionary, with the labels and vendor names of its rows.
  * The daemon's and the host's families have no such table: their writers are called once, with a

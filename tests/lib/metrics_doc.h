@@ -1,4 +1,4 @@
-/* metrics_doc.h - docs/metrics.md: every family the daemon can publish, from the tables that make
+/* metrics_doc.h - docs/reference/metrics.md: every family the daemon can publish, from the tables that make
  * the page, so that the two cannot differ. Pure. */
 #pragma once
 

@@ -1,4 +1,4 @@
-/* metrics_doc_text.c - the prose of docs/metrics.md; a line here is a line there. */
+/* metrics_doc_text.c - the prose of docs/reference/metrics.md; a line here is a line there. */
 #include "metrics_doc.h"
 
 const char metrics_doc_conventions[] =

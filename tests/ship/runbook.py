@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Holds docs/runbook.md against what it is about: the causes of docs/diagnosis.md, which is made from the code, the metrics and the commands that it
+"""Holds docs/runbook.md against what it is about: the causes of docs/reference/diagnosis.md, which is made from the code, the metrics and the commands that it
 names, the alerts and the verdicts that lead to it, and every link.
 
   runbook.py ROCECTL
@@ -7,7 +7,7 @@ names, the alerts and the verdicts that lead to it, and every link.
 One line per check, "N passed, N failed" last.
 
 run: {build}/rocectl
-proves: docs/runbook.md docs/diagnosis.md docs/metrics.md
+proves: docs/runbook.md docs/reference/diagnosis.md docs/reference/metrics.md
 when: core
 """
 import glob
@@ -25,7 +25,7 @@ PARTS = ["Means", "Confirm", "On the host", "On the switch", "Not to be taken fo
 
 def causes():
     """{cause: (sentence, what would show that it is something else)}"""
-    table = re.search(r"^## Causes, .*?(?=^##)", read("docs/diagnosis.md"), re.M | re.S)[0]
+    table = re.search(r"^## Causes, .*?(?=^##)", read("docs/reference/diagnosis.md"), re.M | re.S)[0]
     rows = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in table.splitlines() if line.startswith("| `")]
     return {re.match(r"`(\w+)`", row[0])[1]: (re.sub(r" \(direction: \w+\)$", "", row[4]), row[6]) for row in rows}
 
@@ -69,7 +69,7 @@ def says(*command):
 
 
 def what_it_names_is_there(rocectl):
-    text, metrics = read("docs/runbook.md"), read("docs/metrics.md") + read("docs/diagnosis.md")
+    text, metrics = read("docs/runbook.md"), read("docs/reference/metrics.md") + read("docs/reference/diagnosis.md")
     check("its metrics", *sorted({name for name in re.findall(r"(?<![:\w])(?:roce|rocelet)_\w+", text) if not re.search(rf"\b{name}\b", metrics)}
                                  - set(re.findall(r"roce_(?:np|rp)", text))))
     usage = says(rocectl, "--help")
@@ -81,7 +81,7 @@ def what_it_names_is_there(rocectl):
 
 
 def links_lead_somewhere():
-    for path in ["README.md", "CONTRIBUTING.md", *sorted(glob.glob("docs/*.md", root_dir=TOP))]:
+    for path in ["README.md", "CONTRIBUTING.md", "SECURITY.md", *sorted(glob.glob("docs/**/*.md", root_dir=TOP, recursive=True))]:
         links = re.findall(r"\]\(((?!\w+:)[^)\s]+)\)", re.sub(r"```.*?```", "", read(path), flags=re.S))
         check(f"links of {path}", *sum((broken(path, link) for link in links), []))
     base = re.search(r'^#define CAUSE_RUNBOOK "(.*)"$', read("daemon/diagnosis/cause.h"), re.M)[1]

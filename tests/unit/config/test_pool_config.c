@@ -642,7 +642,7 @@ static void assert_documented(const char *docs, const json_t *value)
 
 		snprintf(quoted, sizeof(quoted), "`%s`", key);
 		if (!strstr(docs, quoted) && strcmp(key, "*") != 0)
-			fail_msg("%s is not in docs/pools.md", quoted);
+			fail_msg("%s is not in docs/reference/pools.md", quoted);
 		assert_documented(docs, inner);
 	}
 }
@@ -654,7 +654,7 @@ static void test_every_key_is_documented(void **state)
 	json_t *tree;
 	(void)state;
 
-	assert_int_equal(config_file_read(&docs, "docs/pools.md", NULL), 0);
+	assert_int_equal(config_file_read(&docs, "docs/reference/pools.md", NULL), 0);
 	good(&c, "{\"pools\":[{\"resourceName\":\"a\",\"selectors\":[{\"vendors\":[\"1\"],"
 		 "\"devices\":[\"1\"],\"drivers\":[\"d\"],\"pciAddresses\":[\"0:1.0\"],"
 		 "\"acpiIndexes\":[\"1\"],\"pfNames\":[\"p\"],\"rootDevices\":[\"0:1.0\"],"
