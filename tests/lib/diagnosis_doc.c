@@ -7,7 +7,7 @@ static void put_text(FILE *f)
 {
 	fputs("# Diagnosis\n\n"
 	      "Why RDMA is slow on this node. This page is made from the tables in the code (`make docs`): every cause that rocelet knows, and every number that a judgement rests on.\n"
-	      "How scenario files are written is in [scenarios.md](scenarios.md), why it is built as it is in [design.md](../concepts/design.md).\n\n"
+	      "How scenario files are written is in [scenarios.md](scenarios.md), why it is built as it is in [concepts/diagnosis.md](../concepts/diagnosis.md).\n\n"
 	      "## How a verdict comes and goes\n\n"
 	      "* Each sample of each port is judged by every rule: yes, no, or it cannot be decided. **What cannot be seen is unknown and changes nothing**; the cause is then listed as undecided, with the\n"
 	      "  reason.\n"
