@@ -773,7 +773,8 @@ size_t options_overridden(const struct options *o, const struct config_file *fil
 	return options_changed(o, &by_file, names, size);
 }
 
-/* --- --help and docs/reference/options.md ------------------------------------------------------ */
+/* --- --help and docs/reference/options.md ------------------------------------------------------
+ */
 
 void options_help(FILE *f)
 {

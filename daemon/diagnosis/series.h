@@ -1,4 +1,5 @@
-/* series.h - the numbers of a port that diagnosis reads, under the names of docs/reference/metrics.md. Pure.
+/* series.h - the numbers of a port that diagnosis reads, under the names of
+ * docs/reference/metrics.md. Pure.
  *
  * An array of doubles holds one value for each, in base units (bytes, seconds, ratios), NaN where
  * it cannot be seen. Where a series is found once, by series_find(), feeding it is an assignment.

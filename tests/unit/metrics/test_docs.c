@@ -1,5 +1,5 @@
-/* docs/reference/metrics.md and docs/reference/diagnosis.md are made from the code: UPDATE_GOLDEN=1 (`make docs`)
- * rewrites it. */
+/* docs/reference/metrics.md and docs/reference/diagnosis.md are made from the code: UPDATE_GOLDEN=1
+ * (`make docs`) rewrites it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
