@@ -245,7 +245,7 @@ deps: ## install the Debian packages needed to build and test (12 and 13)
 check: ## the core of every kind of test: unit tests, a real kubelet, sanitizers, fuzz smoke, the lab (root)
 	$(Q)tests/check.sh
 
-lint: ## both compilers, formatting, include rules, shellcheck; clang-tidy and cppcheck on sources that they have not yet found clean
+lint: ## both compilers, formatting, include rules, shellcheck, the documents; clang-tidy and cppcheck on sources that they have not yet found clean
 	$(Q)tests/check.sh lint
 
 lint-all: ## the same with clang-tidy and cppcheck on every source
