@@ -8,7 +8,7 @@ before. make only prints what it would do. One line per check, "N passed, N fail
 
 run: {build}/rocelet {build}/rocectl {build}/bench/mk_sysfs {prometheus}/usr/bin/promtool {kubectls}
 proves: docs README.md
-when: core
+when: turns
 """
 import json
 import os
