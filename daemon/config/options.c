@@ -803,9 +803,9 @@ void options_help(FILE *f)
 
 void options_markdown(FILE *f)
 {
-	fputs("# Options\n\nEvery option is a flag of `rocelet` and, unless marked \"flag only\", a key of the JSON "
-	      "configuration file\n(the flag's name without the dashes). A flag wins over the file, the file over "
-	      "the default.\nThis page is made from the option table in the code (`make docs`).\n\n"
+	fputs("# Options\n\nEvery option is a flag of `rocelet` and, unless marked \"flag only\", a key of the JSON\n"
+	      "configuration file (the flag's name without the dashes). A flag takes precedence over the file,\n"
+	      "and the file over the default. This page is made from the option table in the code (`make golden`).\n\n"
 	      "| option | value | default | meaning |\n|---|---|---|---|\n",
 	      f);
 	for (size_t i = 0; i < ARRAY_SIZE(option_table); i++) {
@@ -823,9 +823,10 @@ void options_markdown(FILE *f)
 		fprintf(f, " | %s%s%s | %s%s |\n", *d->def ? "`" : "", d->def, *d->def ? "`" : "",
 			d->help, d->flag_only ? " (flag only)" : "");
 	}
-	fputs("\n## diagnosis\n\nAn object of the configuration file, no flag: limits by which rocelet judges, each with its name, "
-	      "range and default in [diagnosis.md](diagnosis.md#thresholds).\nIt and `expect-congestion-control` are followed while rocelet "
-	      "runs. Windows (`release_..._seconds`, `longest_gap_seconds`,\n`stale_source_seconds`, `clear_seconds`) of less than two "
-	      "`sample-interval`s are refused; their defaults grow with it.\n",
+	fputs("\n## diagnosis\n\nAn object of the configuration file, not a flag: the limits of the diagnosis, each with its name,\n"
+	      "range and default in [diagnosis.md](diagnosis.md#thresholds). It and `expect-congestion-control` are\n"
+	      "followed while rocelet runs. Windows (`release_..._seconds`, `longest_gap_seconds`,\n"
+	      "`stale_source_seconds`, `clear_seconds`) of less than two `sample-interval`s are refused; their\n"
+	      "defaults grow with it.\n",
 	      f);
 }

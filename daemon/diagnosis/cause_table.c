@@ -107,8 +107,8 @@ static const struct cause_row rows[N_CAUSES] = {
 				    B(MTU_MISMATCH) | B(PFC_MISMATCH),
 			.sentence = "the link went down",
 			.advice =
-				"look at cable, optic and switch port; queue pairs made before it went down have to be made anew",
-			.disproof = "somebody took the port or the switch port down on purpose",
+				"look at cable, optic and switch port; queue pairs made before it went down have to be made again",
+			.disproof = "the port or the switch port was taken down on purpose",
 			.source =
 				"nebius/soperator#481; NVSentinel; gpud's rules of flaps and drops",
 		},
@@ -167,7 +167,7 @@ static const struct cause_row rows[N_CAUSES] = {
 				"the link is slower than it was, or than its siblings' links are",
 			.advice =
 				"look at cable, optic and switch port; of a bond, at its legs: lost lanes or a lost leg take a part of the rate",
-			.disproof = "somebody set the speed on purpose",
+			.disproof = "the speed was set on purpose",
 			.source = "Meta GCM's check-iblink; NVSentinel's degraded links",
 		},
 	[CAUSE_PAUSE_STORM_SOURCE] =

@@ -96,8 +96,8 @@ static void add_renewals(struct page *p, const struct attach_counters *c)
 	page_begin(
 		p, name, "counter",
 		"Returns that gave a function a new netdev: its pod had left something behind "
-		"(dirty), nobody could tell (unknown), its pool wants it (always), or the old one was "
-		"in a namespace that nobody can enter (beyond).");
+		"(dirty), it cannot be verified (unknown), its pool requires it (always), or the old one "
+		"was in a namespace that cannot be entered (beyond).");
 	for (unsigned i = RENEWAL_NONE + 1; i < N_RENEWALS; i++)
 		text_addf(&p->text, "%s{reason=\"%s\"} %" PRIu64 "\n", name,
 			  renewal_name((enum renewal)i), c->renewals[i]);
@@ -113,8 +113,8 @@ static void add_totals(struct page *p, const struct attach_counters *c)
 	add_counter(p, "rocelet_return_failures_total", "Returns that failed; each is tried again.",
 		    c->return_failures);
 	add_renewals(p, c);
-	add_counter(p, "rocelet_orphans_total", "Devices found attached to nobody, and returned.",
-		    c->orphans);
+	add_counter(p, "rocelet_orphans_total",
+		    "Devices found attached without a container, and returned.", c->orphans);
 	add_counter(p, "rocelet_drift_total",
 		    "Times an attachment was found not to be as it was set.", c->drifts);
 	add_counter(p, "rocelet_drift_repairs_total", "Times that was set right.", c->repairs);

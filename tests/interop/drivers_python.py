@@ -16,6 +16,7 @@ import os
 import re
 import subprocess
 import sys
+import textwrap
 
 TOP = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
 sys.path[:0] = [TOP + "/tests/lib"]
@@ -152,9 +153,9 @@ def why(name):
 def document():
     known, out = tables(), []
     out.append("# Names of drivers\n\n"
-               "Every name that the kernel's source of a driver has for a counter (Linux 6.1 and 6.12 as Debian has them; mana: mainline, ionic's RDMA names: its firmware), which family it feeds, "
-               "and why none.\nMade by `tests/interop/drivers_python.py --write` from the sources' names in `tests/fixtures/drivers/` and from the tables of [metrics.md](metrics.md).\n\n"
-               "An hw_counter without a family of its own is in `roce_hw_counters_total{name}`; an ethtool statistic without one is not read. `#` is a number.\n")
+               "Every counter name in the kernel's source of a driver (Debian's Linux 6.1 and 6.12; mana: mainline;\nionic's RDMA names: its firmware), and the family that it feeds, or why there is none. Made by\n"
+               "`tests/interop/drivers_python.py --write` from the names in `tests/fixtures/drivers/` and from the\ntables of [metrics.md](metrics.md).\n\n"
+               "An hw_counter without a family of its own is in `roce_hw_counters_total{name}`; an ethtool statistic\nwithout one is not read. `#` is a number.\n")
     for driver, column, kind, source, _ in DRIVERS:
         names, of = read_fixture(driver), known[kind][column]
         mapped = [name for name in names if series_of(of, name)]
@@ -163,7 +164,7 @@ def document():
         out += [f"| `{name}` | {', '.join(names[name])} | {', '.join(f'`{s}`' for s in series_of(of, name)) or why(name) or '?'} |\n" for name in names]
         more = sorted(name for name in of if name not in names and not name.startswith("vport_"))
         if more:
-            out.append("\nIn the tables, in none of these sources (newer kernels, other generations, the vendor's own package): " + ", ".join(f"`{name}`" for name in more) + ".\n")
+            out.append("\n" + textwrap.fill("In the tables, but in none of these sources (newer kernels, other generations, the vendor's own package): " + ", ".join(f"`{name}`" for name in more) + ".", 100, break_long_words=False, break_on_hyphens=False) + "\n")
     return "".join(out)
 
 
