@@ -248,6 +248,27 @@ def scenarios():
     each("scenario", judge)
 
 
+def storm():
+    """A port that receives 12 GB/s for a minute, and then sends pause without a break."""
+    yield {"scenario": "storm", "ports": [{"device": "mlx5_0", "rate_bytes_per_second": 50e9, "mtu_bytes": 4096, "settings": {"pfc": [3]}}]}
+    for second in range(66):
+        received, paused = 12e9 * min(second, 60), max(second - 60, 0)
+        yield {"t": second, "device": "mlx5_0", "values": {
+            'roce_bytes_total{direction="received"}': received, 'roce_priority_bytes_total{direction="received",priority="3"}': received,
+            'roce_pfc_pause_seconds_total{direction="sent",priority="3"}': paused}}
+
+
+@check
+def what_a_replay_prints():
+    """Line by line, up to the dots."""
+    shown = next(b.text for b in docs.blocks() if b.path == "docs/reference/scenarios.md" and "--replay storm.jsonl" in b.text).splitlines()[1:]
+    with open(node.dir + "/storm.jsonl", "w", encoding="utf-8") as f:
+        f.writelines(json.dumps(line) + "\n" for line in storm())
+    got = run(ROCECTL, "diagnose", "--replay", "storm.jsonl", folder=node.dir).stdout.splitlines()
+    wanted = shown[:[line.strip() for line in shown].index("...")]
+    equal(got[:len(wanted)], wanted)
+
+
 # --- command lines -----------------------------------------------------------------------------
 
 

@@ -51,7 +51,7 @@ const char metrics_doc_conventions[] =
 	"\n"
 	"### Drivers' own names\n"
 	"\n"
-	"`roce_hw_counters_total{name}` has the drivers' counters without a common name, under the driver's own. Most of them only grow, though not all are known to, so the family is a counter. It is plural because linters take `counter` as a word of a name for the type, and refuse it.\n"
+	"`roce_hw_counters_total{name}` has the drivers' counters without a common name, under the driver's own. Most of them only grow, so the family is a counter. It is called `counters` because linters refuse a type's name, `counter`, in a name.\n"
 	"\n"
 	"### Retries of soft-RoCE\n"
 	"\n"
