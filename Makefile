@@ -245,7 +245,7 @@ deps: ## install the Debian packages needed to build and test (12 and 13)
 check: ## the core of every kind of test: unit tests, a real kubelet, sanitizers, fuzz smoke, the lab (root)
 	$(Q)tests/check.sh
 
-lint: ## both compilers, formatting, include rules, shellcheck; clang-tidy and cppcheck on sources that they have not yet found clean
+lint: ## both compilers, formatting, include rules, shellcheck, the documents; clang-tidy and cppcheck on sources that they have not yet found clean
 	$(Q)tests/check.sh lint
 
 lint-all: ## the same with clang-tidy and cppcheck on every source
@@ -296,7 +296,7 @@ soak: deps ## every test with the most that it knows, hours; 10,000 random histo
 	$(Q)tests/bench/soak.sh
 
 golden: tests k8s/deploy/monitoring/prometheusrule.yaml ## rewrite the expected texts and the generated docs; review the diff
-	$(Q)for t in $(TESTS); do UPDATE_GOLDEN=1 $$t >/dev/null 2>&1 || true; done; k8s/deploy/monitoring/dashboards.py; tests/check/table.py; git diff --stat -- docs tests/golden k8s/deploy/monitoring
+	$(Q)for t in $(TESTS); do UPDATE_GOLDEN=1 $$t >/dev/null 2>&1 || true; done; k8s/deploy/monitoring/dashboards.py; tests/ship/runbook.py --write; tests/check/table.py; git diff --stat -- docs tests/golden k8s/deploy/monitoring
 
 # kustomize cannot put a file into an object.
 k8s/deploy/monitoring/prometheusrule.yaml: k8s/deploy/monitoring/rules.yaml

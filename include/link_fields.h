@@ -2,7 +2,7 @@
  * kernel, one row each. All that happens to such a field is made of its row: the members below, the
  * key of pools, annotations, requests and journal records, who may set it, the attributes that are
  * sent and decoded, comparison, drift, restore and verification. A new one is a row here and one in
- * the table of docs/pools.md. Pure. */
+ * the table of docs/reference/pools.md. Pure. */
 #pragma once
 
 #include <stdbool.h>

@@ -29,30 +29,30 @@
 	X(suppressed_bpf, "", "rocelet_bpf_events_suppressed_total",                                         \
 	  "Failed completions beyond 256 a second, which are counted here only.")                            \
 	X(untold_bpf, "kind=\"other\"", "rocelet_bpf_events_untold_total",                                   \
-	  "Events from BPF programs that were not told, as there were too many.")                            \
+	  "Events from BPF programs that were only counted, as there were too many.")                        \
 	X(untold_bpf_cm, "kind=\"connection\"", "rocelet_bpf_events_untold_total", "")                       \
 	X(rescans_functions, "kind=\"functions\"", "rocelet_looks_total",                                    \
-	  "Looks at the host's hardware.")                                                                   \
+	  "Rescans of the host's hardware.")                                                                 \
 	X(rescans_devices, "kind=\"devices\"", "rocelet_looks_total", "")                                    \
 	X(rescans_details, "kind=\"details\"", "rocelet_looks_total", "")                                    \
 	X(rescans_reports, "kind=\"reports\"", "rocelet_looks_total", "")                                    \
 	X(resyncs, "", "rocelet_resyncs_total",                                                              \
-	  "Full looks at the hardware because events were lost.")                                            \
+	  "Full rescans of the hardware because events were lost.")                                          \
 	X(reloads_ok, "result=\"ok\"", "rocelet_config_reloads_total",                                       \
 	  "Times the configuration was read again.")                                                         \
 	X(reloads_partial, "result=\"partial\"", "rocelet_config_reloads_total", "")                         \
 	X(reloads_failed, "result=\"failed\"", "rocelet_config_reloads_total", "")                           \
 	X(samples, "", "rocelet_samples_total", "Samples taken of all counters.")                            \
 	X(samples_late, "", "rocelet_samples_skipped_total",                                                 \
-	  "Samples skipped because the one before still ran.")                                               \
+	  "Samples skipped because the previous one still ran.")                                             \
 	X(burst_reads, "", "rocelet_burst_reads_total",                                                      \
-	  "Reads of single ports between samples, because congestion showed on them.")                       \
+	  "Reads of single ports between samples, because of congestion on them.")                           \
 	X(http_requests, "", "rocelet_http_requests_total", "Requests answered.")                            \
 	X(http_errors, "", "rocelet_http_errors_total",                                                      \
 	  "Requests answered with a status of 400 or more.")                                                 \
 	X(http_connections, "", "rocelet_http_connections_total", "Connections accepted.")                   \
 	X(http_evictions, "", "rocelet_http_evictions_total",                                                \
-	  "Connections closed because they were slow or others waited for their place.")
+	  "Connections closed because they were slow or their place was needed.")
 
 struct self_counters {
 #define X(field, labels, family, help) uint64_t field;

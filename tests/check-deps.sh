@@ -1,5 +1,5 @@
 #!/bin/bash
-# check-deps.sh - who may include whom (docs/design.md): prints each breach and fails.
+# check-deps.sh - who may include whom (docs/concepts/folders.md): prints each breach and fails.
 #
 # A folder knows those that stand before it in its line, and nobody else. A file whose first comment, or whose header's, says "Pure" knows no
 # loop, socket, clock or log.

@@ -1,5 +1,5 @@
 /* sample_watch.h - answers those who wait for the next sample that is judged, as a line of a
- * scenario file (docs/scenarios.md): who records a node asks again and again. */
+ * scenario file (docs/reference/scenarios.md): who records a node asks again and again. */
 #pragma once
 
 #include "due.h"

@@ -1,5 +1,5 @@
 /* options.c - the option table; from it the command line, the config file's text, --help and
- * docs/options.md. */
+ * docs/reference/options.md. */
 #include <ctype.h>
 #include <errno.h>
 #include <jansson.h>
@@ -81,25 +81,25 @@ static const struct option_def option_table[] = {
 	{TEXT("proc-root", "DIR", proc_root, "/proc", "where procfs is mounted")},
 	{TEXT("kubelet-dir", "DIR", kubelet_dir, "/var/lib/kubelet", "the kubelet's directory")},
 	{TEXT("cri-socket", "PATH", cri_socket, "",
-	      "container runtime socket; empty: containerd's or CRI-O's, whichever is there")},
+	      "container runtime socket; empty: containerd's or CRI-O's, whichever exists")},
 	{TEXT("listen", "ADDR:PORT", listen, ":9907", "HTTP address; empty: no TCP listener")},
 	{TEXT("tls-cert", "PATH", tls_cert, "",
 	      "certificate (PEM, with its chain) for the TCP listener; empty: no TLS")},
 	{TEXT("tls-key", "PATH", tls_key, "", "its key (PEM)")},
 	{TEXT("auth-token-file", "PATH", auth_token_file, "",
-	      "tokens, one on each line, of which the TCP listener asks one (Authorization: Bearer)")},
+	      "tokens, one on each line; TCP clients must send one of them (Authorization: Bearer)")},
 	{TEXT("basic-auth-file", "PATH", basic_auth_file, "",
-	      "lines NAME:HASH (htpasswd -B), of which the TCP listener asks one, or a token")},
-	{TEXT("run-dir", "DIR", run_dir, "/run/rocelet", "where rocelet.sock is made")},
+	      "lines NAME:HASH (htpasswd -B); TCP clients must send one of them, or a token")},
+	{TEXT("run-dir", "DIR", run_dir, "/run/rocelet", "folder of rocelet.sock")},
 	{TEXT("state-dir", "DIR", state_dir, "/var/lib/rocelet",
-	      "where what must survive a crash is kept; one rocelet at a time has it")},
+	      "folder of the records that must survive a crash; one rocelet at a time uses it")},
 	{SECONDS(
 		"lock-wait", lock_wait_ms, "10", 0, 3600,
 		"how long to wait for the end of another rocelet that has this node, run-dir or state-dir; then exit status 3")},
 	{BOOL("take-over", take_over,
 	      "ask the rocelet that serves run-dir/rocelet.sock to hand this node over, so that the kubelet's devices stay; for upgrades")},
 	{TEXT("cni-path", "DIRS", cni_path, "/opt/cni/bin:/usr/lib/cni",
-	      "where IPAM plugins are looked for, with ':' between")},
+	      "folders of IPAM plugins, separated by ':'")},
 	{SECONDS("sample-interval", sample_interval_ms, "1", 0.01, 3600,
 		 "time between samples of all counters")},
 	{CHOICE("log-level", "LEVEL", log_level, log_levels, "info",
@@ -107,7 +107,7 @@ static const struct option_def option_table[] = {
 	{CHOICE("log-format", "FORMAT", log_format, log_formats, "text", "form of a log line")},
 	{BOOL("dry-run", dry_run, "log every change, make none")},
 	{CHOICE("seccomp", "MODE", seccomp, seccomp_modes, "on",
-		"system calls that no part of rocelet makes: on, refused and in the kernel's log; log, only there")},
+		"system calls outside rocelet's list: on, refuse and log them; log, only log them")},
 	{CHOICE("compat", "NAMES", compat, compat_names, "none",
 		"also publish another exporter's names")},
 	{BOOL("port-counters", port_counters,
@@ -134,18 +134,18 @@ static const struct option_def option_table[] = {
 	{NUMBER("settle-ms", "MS", settle_ms, "2", 0, 10000,
 		"how long a burst of events is gathered")},
 	{SECONDS("rescan-interval", rescan_interval_ms, "60", 0, 86400,
-		 "full look at the hardware even without an event; 0: never")},
+		 "full rescan of the hardware without an event; 0: never")},
 	{NUMBER("max-connections", "N", max_connections, "64", 8, 4096,
-		"HTTP connections at a time; those of root over rocelet.sock are apart")},
+		"HTTP connections at a time, not counting root's over rocelet.sock")},
 	{SECONDS("request-timeout", request_timeout_ms, "10", 0.1, 3600,
 		 "how long a request may take to arrive and its answer to be taken")},
 	{CHOICE("registration", "WAY", registration, registrations, "auto",
-		"how the kubelet learns of resources; auto: registry if the kubelet looks into plugins_registry")},
+		"how the kubelet learns of resources; auto: registry if the kubelet watches plugins_registry")},
 	{CHOICE("shutdown-policy", "POLICY", shutdown_policy, shutdown_policies, "keep",
-		"on shutdown leave the resources as they are, or tell the kubelet there are none")},
+		"on shutdown keep the resources, or report none to the kubelet")},
 	{TEXT("resource-prefix", "NAME", resource_prefix, "",
 	      "prefix of resources that name none; empty: the usual one of each grammar")},
-	{BOOL("use-cdi", use_cdi, "hand devices over as CDI devices, where a pool does not say")},
+	{BOOL("use-cdi", use_cdi, "hand devices over as CDI devices, unless a pool sets it")},
 	{TEXT("cdi-dir", "DIR", cdi_dir, "/var/run/cdi", "where CDI specifications are written")},
 	{TEXT("devinfo-dir", "DIR", devinfo_dir, "/var/run/k8s.cni.cncf.io/devinfo/dp",
 	      "where device information for Multus is written")},
@@ -153,17 +153,17 @@ static const struct option_def option_table[] = {
 		"an object: limits by which the diagnosis judges"),
 	 .key_only = true, .followed = true},
 	{CHOICE("expect-congestion-control", "KIND", diagnosis.expected, fabrics, "unknown",
-		"what the fabric does against congestion, which decides what its absence means to the diagnosis"),
+		"the fabric's congestion control, which decides what silence means to the diagnosis"),
 	 .followed = true},
 	{ACTION("check-config", ACTION_CHECK_CONFIG,
-		"check the configuration and exit: 0, it is right; 2, it cannot work; 1, the node cannot be looked at")},
+		"check the configuration and exit: 0, it is right; 2, it cannot work; 1, the node cannot be scanned")},
 	{OPTION("strict", NULL, strict, OPT_BOOL, "false",
 		"with --check-config: 1 also if there are warnings or a resource is left out"),
 	 .flag_only = true},
 	{ACTION("print-config", ACTION_PRINT_CONFIG,
 		"print the options in effect as a configuration file and exit")},
 	{ACTION("suggest-config", ACTION_SUGGEST_CONFIG,
-		"look at the node, print a configuration that suits it, with reasons, and exit")},
+		"scan the node, print a configuration that suits it, with reasons, and exit")},
 	{ACTION("version", ACTION_VERSION, "print the version and exit")},
 	{ACTION("help", ACTION_HELP, "print this help and exit")},
 };
@@ -780,7 +780,8 @@ size_t options_overridden(const struct options *o, const struct config_file *fil
 	return options_changed(o, &by_file, names, size);
 }
 
-/* --- --help and docs/options.md --------------------------------------------------------------- */
+/* --- --help and docs/reference/options.md ------------------------------------------------------
+ */
 
 void options_help(FILE *f)
 {
@@ -809,9 +810,9 @@ void options_help(FILE *f)
 
 void options_markdown(FILE *f)
 {
-	fputs("# Options\n\nEvery option is a flag of `rocelet` and, unless marked \"flag only\", a key of the JSON "
-	      "configuration file\n(the flag's name without the dashes). A flag wins over the file, the file over "
-	      "the default.\nThis page is made from the option table in the code (`make docs`).\n\n"
+	fputs("# Options\n\nEvery option is a flag of `rocelet` and, unless marked \"flag only\", a key of the JSON\n"
+	      "configuration file (the flag's name without the dashes). A flag takes precedence over the file,\n"
+	      "and the file over the default. This page is made from the option table in the code (`make golden`).\n\n"
 	      "| option | value | default | meaning |\n|---|---|---|---|\n",
 	      f);
 	for (size_t i = 0; i < ARRAY_SIZE(option_table); i++) {
@@ -829,9 +830,10 @@ void options_markdown(FILE *f)
 		fprintf(f, " | %s%s%s | %s%s |\n", *d->def ? "`" : "", d->def, *d->def ? "`" : "",
 			d->help, d->flag_only ? " (flag only)" : "");
 	}
-	fputs("\n## diagnosis\n\nAn object of the configuration file, no flag: limits by which rocelet judges, each with its name, "
-	      "range and default in [diagnosis.md](diagnosis.md#thresholds).\nIt and `expect-congestion-control` are followed while rocelet "
-	      "runs. Windows (`release_..._seconds`, `longest_gap_seconds`,\n`stale_source_seconds`, `clear_seconds`) of less than two "
-	      "`sample-interval`s are refused; their defaults grow with it.\n",
+	fputs("\n## diagnosis\n\nAn object of the configuration file, not a flag: the limits of the diagnosis, each with its name,\n"
+	      "range and default in [diagnosis.md](diagnosis.md#thresholds). It and `expect-congestion-control` are\n"
+	      "followed while rocelet runs. Windows (`release_..._seconds`, `longest_gap_seconds`,\n"
+	      "`stale_source_seconds`, `clear_seconds`) of less than two `sample-interval`s are refused; their\n"
+	      "defaults grow with it.\n",
 	      f);
 }

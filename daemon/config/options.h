@@ -1,5 +1,5 @@
 /* options.h - the daemon's options: one table makes the flags, the config file's keys, --help,
- * --print-config and docs/options.md. Pure but for reading the file.
+ * --print-config and docs/reference/options.md. Pure but for reading the file.
  *
  * Precedence: built-in default < config file < flag. After options_load() the struct is treated as
  * const. */

@@ -4,7 +4,7 @@
  * Four grammars, told apart by their top-level keys, which may stand together in one file:
  * "resourceList" (sriov-network-device-plugin), "configList" (k8s-rdma-shared-dev-plugin), "mode"
  * (k8s-rdma-sriov-dev-plugin), "pools" (ours). The other keys of the file are options (options.h).
- * docs/pools.md documents every key. */
+ * docs/reference/pools.md documents every key. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* ctl_bundle.h - the support bundle: what somebody who cannot log in needs to see of this node, in
  * one archive. Nothing of it is a secret, nothing is endless, and what could not be read is said.
- * docs/rocectl.md lists what is in it. */
+ * docs/reference/rocectl.md lists what is in it. */
 #pragma once
 
 #include <jansson.h>

@@ -19,7 +19,7 @@ static const char what_it_is[] =
 static const char what_a_device_is[] =
 	"DEVICE is a bus name (0000:03:00.2, or short 03:00.2), the name of a netdev or of an RDMA device. A device in a pod goes by its names in the host.";
 static const char what_lists_do[] =
-	"What lists rows shows them with -o table, with more columns with -o wide, as the daemon's document with -o json and -o yaml (docs/rocectl.md has "
+	"What lists rows shows them with -o table, with more columns with -o wide, as the daemon's document with -o json and -o yaml (docs/reference/rocectl.md has "
 	"its keys), and with -o name as words that other commands take. What chooses and sorts rows does so in each of them. Colours are for terminals, and "
 	"not where NO_COLOR is set.";
 

@@ -1,5 +1,6 @@
 /* ctl_merge.h - documents that rocectl makes of several of the daemon's. Pure: JSON in, JSON out.
- * What was not answered is NULL, and unknown in what is made of it. docs/rocectl.md has their keys.
+ * What was not answered is NULL, and unknown in what is made of it. docs/reference/rocectl.md has
+ * their keys.
  */
 #pragma once
 

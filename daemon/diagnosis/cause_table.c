@@ -107,8 +107,8 @@ static const struct cause_row rows[N_CAUSES] = {
 				    B(MTU_MISMATCH) | B(PFC_MISMATCH),
 			.sentence = "the link went down",
 			.advice =
-				"look at cable, optic and switch port; queue pairs made before it went down have to be made anew",
-			.disproof = "somebody took the port or the switch port down on purpose",
+				"check cable, optic and switch port; queue pairs made before it went down have to be made again",
+			.disproof = "the port or the switch port was taken down on purpose",
 			.source =
 				"nebius/soperator#481; NVSentinel; gpud's rules of flaps and drops",
 		},
@@ -166,8 +166,8 @@ static const struct cause_row rows[N_CAUSES] = {
 			.sentence =
 				"the link is slower than it was, or than its siblings' links are",
 			.advice =
-				"look at cable, optic and switch port; of a bond, at its legs: lost lanes or a lost leg take a part of the rate",
-			.disproof = "somebody set the speed on purpose",
+				"check cable, optic and switch port; of a bond, at its legs: lost lanes or a lost leg take a part of the rate",
+			.disproof = "the speed was set on purpose",
 			.source = "Meta GCM's check-iblink; NVSentinel's degraded links",
 		},
 	[CAUSE_PAUSE_STORM_SOURCE] =
@@ -213,8 +213,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			.sentence = "part of the NIC hung or failed, and its driver reset it",
 			.advice =
 				"keep the kernel log and devlink's dump; update firmware and driver; a card that does it again is for the vendor",
-			.disproof =
-				"the port was paused all that time, or somebody reset it on purpose",
+			.disproof = "the port was paused all that time, or it was reset on purpose",
 			.source =
 				"the kernel's transmit watchdog (net/sched/sch_generic.c); devlink health",
 		},
@@ -266,7 +265,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			.sentence =
 				"this host cannot take what arrives, although the line is not full",
 			.advice =
-				"look inside the host, not at the switch: PCIe, memory, IOMMU, CPU of the receiver",
+				"check the host, not the switch: PCIe, memory, IOMMU, CPU of the receiver",
 			.disproof = "it receives at line rate",
 			.source =
 				"mlx5 counters' description; Guo et al. 2016; Collie's anomaly threshold",
@@ -281,7 +280,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			.sentence =
 				"the PCIe link runs narrower or slower than both of its ends could",
 			.advice =
-				"reseat the card, look at riser and BIOS settings; the kernel log names the bridge",
+				"reseat the card, check riser and BIOS settings; the kernel log names the bridge",
 			.disproof = "card and slot cannot do more together",
 			.source = "scitix/sichek#122",
 		},
@@ -312,7 +311,7 @@ static const struct cause_row rows[N_CAUSES] = {
 				"this port and its peer or siblings do not agree which priorities are lossless",
 			.advice =
 				"align the PFC mask of NIC and switch port; see who changed it in /api/v1/events",
-			.disproof = "DCBX of the switch port tells the same mask",
+			.disproof = "DCBX of the switch port reports the same mask",
 			.source = "IEEE 802.1Qaz",
 		},
 	[CAUSE_GLOBAL_PAUSE] =
@@ -374,7 +373,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			.needs_congestion_control = true,
 			NEEDS(SERIES_CE, SERIES_CNP_SENT),
 			.explains = B(FABRIC_CONGESTION),
-			.sentence = "marked packets arrive, and this port tells no sender",
+			.sentence = "marked packets arrive, and this port notifies no sender",
 			.advice =
 				"enable the notification point (roce_np) for the priority in use; check the firmware",
 			.disproof = "CNPs are sent on the other function of this port",
@@ -394,7 +393,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			.sentence = "notifications arrive, and this sender ignores them",
 			.advice =
 				"enable the reaction point (roce_rp) for the priority in use; check on which priority CNPs come",
-			.disproof = "the counter of ignored CNPs stands still",
+			.disproof = "the counter of ignored CNPs does not move",
 			.source = "NVIDIA's description of rp_cnp_ignored: should not raise",
 		},
 	[CAUSE_PACKET_LOSS] =
@@ -537,7 +536,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			.sentence =
 				"this rail carries less than half of what each of its siblings carries, and shows no sign of why",
 			.advice =
-				"compare its switch port and path with the siblings'; look at the rank that uses it",
+				"compare its switch port and path with the siblings'; check the rank that uses it",
 			.disproof = "the job uses its rails unevenly on purpose",
 			.source = "Minder: the odd one among peers, for long enough",
 		},
@@ -552,7 +551,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			.sentence =
 				"all queue pairs to one peer have one flow label: the fabric sends them along one path",
 			.advice =
-				"leave the flow label 0, so that the driver makes one for each queue pair, or give each its own; of no matter where switches spray packets",
+				"leave the flow label 0, so that the driver makes one for each queue pair, or give each its own; irrelevant if switches spray packets",
 			.disproof = "switches spray packets, or there is only one path",
 			.source =
 				"linux/include/rdma/ib_verbs.h, rdma_get_udp_sport(): the label decides the UDP source port, which ECMP hashes",
@@ -567,7 +566,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			.release = LIMIT_release_seconds,
 			.sentence = "requests arrive for which no receive work request is posted",
 			.advice =
-				"the receiving application is too slow: post more receives, look at its CPU limit; no hardware is at fault",
+				"the receiving application is too slow: post more receives, check its CPU limit; no hardware is at fault",
 			.disproof = "the receiver always has work requests posted",
 			.source =
 				"mlx5's rnr_nak_retry_err and out_of_buffer; measured on ConnectX-5 and -6",
@@ -612,7 +611,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			.release = LIMIT_release_seconds,
 			NEEDS(SERIES_RETRIES_EXCEEDED),
 			.sentence = "a peer does not answer any more: queue pairs died of it",
-			.advice = "look at the peer first: its node, its pod, its link",
+			.advice = "check the peer first: its node, its pod, its link",
 			.disproof = "the peer answers others",
 			.source = "measured vector of a killed peer on ConnectX-5 and -6",
 		},

@@ -28,7 +28,7 @@ struct diagnosis {
 	struct thresholds limits;
 	struct timeline timeline;
 	uint64_t now_ms, unix_ms; /* of the last sample */
-	uint64_t gap_ms;	  /* of two samples that are further apart no rates are made */
+	uint64_t gap_ms;	  /* no rates are made of two samples that are further apart */
 	uint64_t span_ms[N_SPANS];
 	uint32_t next_id;
 	struct watched_port **ports;

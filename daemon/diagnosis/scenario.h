@@ -1,5 +1,5 @@
-/* scenario.h - scenario files (docs/scenarios.md) as observations, one point in time after the
- * other. Pure, but for reading the file.
+/* scenario.h - scenario files (docs/reference/scenarios.md) as observations, one point in time
+ * after the other. Pure, but for reading the file.
  *
  * Memory is bounded whatever the file holds: one line, and one struct for each port. What is wrong
  * is passed over; of each kind of mistake the first is complained of, with its line. */

@@ -345,7 +345,7 @@ void scenario_port_describe(struct scenario_port *p, const json_t *object, const
 
 /* --- its series ------------------------------------------------------------------------------- */
 
-/* Gauges of docs/metrics.md that are fields of the port. False: it is none of them. */
+/* Gauges of docs/reference/metrics.md that are fields of the port. False: it is none of them. */
 static bool take_gauge(struct scenario_port *p, const char *family, const char *labels, double v)
 {
 	const char *priority = strstr(labels, "priority=\"");

@@ -1,4 +1,5 @@
-/* scenario_write.h - an observation as a line of a scenario file (docs/scenarios.md). Pure.
+/* scenario_write.h - an observation as a line of a scenario file (docs/reference/scenarios.md).
+ * Pure.
  *
  * Whoever reads it back (scenario.h) is told what diagnosis was told, but for the time at which the
  * file begins. */

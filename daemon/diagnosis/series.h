@@ -1,4 +1,5 @@
-/* series.h - the numbers of a port that diagnosis reads, under the names of docs/metrics.md. Pure.
+/* series.h - the numbers of a port that diagnosis reads, under the names of
+ * docs/reference/metrics.md. Pure.
  *
  * An array of doubles holds one value for each, in base units (bytes, seconds, ratios), NaN where
  * it cannot be seen. Where a series is found once, by series_find(), feeding it is an assignment.
@@ -104,7 +105,7 @@ enum series {
 /* By family and labels ("direction=\"sent\",priority=\"3\""). Labels that the name does not need
  * (device, port, source) are passed over. -1: diagnosis does not read it. */
 int series_find(const char *family, const char *labels);
-/* Family and labels as in docs/metrics.md, '#' for a number. */
+/* Family and labels as in docs/reference/metrics.md, '#' for a number. */
 const char *series_name(enum series);
 /* The same with the number of this one. */
 #define SERIES_NAME_SIZE 96

@@ -6,33 +6,32 @@
 
 /* name, unit, default, least, greatest, help. */
 #define THRESHOLD_LIST(X)                                                                          \
-	X(settle_seconds, "s", 30, 0, 600,                                                         \
-	  "a port that was just seen for the first time is not judged by its link for so long")    \
+	X(settle_seconds, "s", 30, 0, 600, "how long the link of a new port is not judged")        \
 	X(warming_seconds, "s", 60, 0, 900,                                                        \
 	  "a port that has been watched for less is \"warming\", never healthy")                   \
-	X(hold_seconds, "s", 60, 0, 3600, "a verdict stays at least so long")                      \
-	X(release_seconds, "s", 30, 1, 3600, "a verdict ends after so long below half its limit")  \
+	X(hold_seconds, "s", 60, 0, 3600, "how long a verdict stays at least")                     \
+	X(release_seconds, "s", 30, 1, 3600, "a verdict ends after this below half its limit")     \
 	X(release_link_seconds, "s", 60, 1, 3600, "the same of links")                             \
 	X(release_storm_seconds, "s", 300, 1, 3600, "the same of pause storms")                    \
 	X(release_idle_seconds, "s", 300, 1, 86400,                                                \
-	  "a verdict ends after so long without the traffic that could show its fault, or "        \
+	  "a verdict ends after this without the traffic that could show its fault, or "           \
 	  "without its numbers")                                                                   \
 	X(escalation_onsets, "", 3, 2, 6,                                                          \
 	  "onsets in an hour that make a warning of a verdict critical")                           \
 	X(longest_gap_seconds, "s", 60, 1, 7200,                                                   \
-	  "of two samples that are further apart no rates are made")                               \
+	  "no rates are made of two samples that are further apart")                               \
 	X(stale_source_seconds, "s", 10, 1, 7200, "a source that is silent for longer is blind")   \
 	X(utilisation_idle, "ratio", 0.001, 0, 1,                                                  \
 	  "below this share of the line there is no traffic")                                      \
 	X(ce_share_warning, "ratio", 0.01, 0, 1, "packets that arrive marked CE")                  \
 	X(ce_share_critical, "ratio", 0.10, 0, 1, "packets that arrive marked CE")                 \
 	X(cnp_share, "ratio", 0.01, 0, 1,                                                          \
-	  "CNPs received for each packet sent, from which a sender is said to be slowed by them")  \
+	  "CNPs received for each packet sent, from which a sender counts as slowed by them")      \
 	X(congestion_packets, "1/s", 1000, 1, 1e9,                                                 \
-	  "shares of fewer packets than this say nothing of congestion")                           \
+	  "shares of fewer packets than this prove no congestion")                                 \
 	X(incast_ce_share, "ratio", 0.05, 0, 1, "packets that arrive marked CE, of an incast")     \
 	X(incast_utilisation, "ratio", 0.95, 0, 1, "of what the line can carry, of an incast")     \
-	X(incast_peers, "", 8, 2, 1000000, "peers that an incast takes")                           \
+	X(incast_peers, "", 8, 2, 1000000, "least number of peers of an incast")                   \
 	X(pause_sent_warning, "ratio", 0.01, 0, 1, "time in which this port pauses its peer")      \
 	X(pause_sent_critical, "ratio", 0.10, 0, 1, "time in which this port pauses its peer")     \
 	X(slow_receiver_utilisation, "ratio", 0.90, 0, 1,                                          \
@@ -45,12 +44,11 @@
 	  "limits of received pause rise by this factor where congestion control is off")          \
 	X(storm_share, "ratio", 0.99, 0.5, 1, "of one sample paused, of a storm")                  \
 	X(storm_bytes, "ratio", 0.001, 0, 1, "of the line; a storm lets less pass")                \
-	X(storm_burst_seconds, "s", 0.2, 0.05, 60,                                                 \
-	  "a storm that bursts of looks see has stood for so long")                                \
+	X(storm_burst_seconds, "s", 0.2, 0.05, 60, "how long a storm that bursts see must last")   \
 	X(burst_reads, "1/s", 200, 0, 100000,                                                      \
-	  "answers of drivers that bursts of looks may take; 0: there are none")                   \
-	X(burst_seconds, "s", 5, 1, 300, "a port on which congestion shows is looked at so long")  \
-	X(burst_rest_seconds, "s", 30, 0, 86400, "and again after so long, if it still shows")     \
+	  "answers of drivers that bursts may use; 0: no bursts")                                  \
+	X(burst_seconds, "s", 5, 1, 300, "how long a port with congestion is read in bursts")      \
+	X(burst_rest_seconds, "s", 30, 0, 86400, "and again after this, if it still lasts")        \
 	X(global_pause, "ratio", 0.001, 0, 1, "time under IEEE 802.3x pause")                      \
 	X(global_pause_frames, "1/s", 10, 0, 1e9, "IEEE 802.3x frames where no time is counted")   \
 	X(pcie_stalled, "ratio", 0.1, 0, 1, "time in which the NIC waits for PCIe credits")        \
@@ -84,7 +82,7 @@
 	X(flaps_critical, "", 3, 2, 8, "times a link goes down in 12 h, critical from here")       \
 	X(neighbour_share, "ratio", 0.7, 0, 1, "of the port's bytes, of one noisy VF")             \
 	X(clear_bytes, "B/s", 1e9, 0, 1e12,                                                        \
-	  "a port that moves more than this, cleanly, is told not to be the trouble")              \
+	  "a port that moves more than this without trouble: the network is not it")               \
 	X(clear_utilisation, "ratio", 0.5, 0, 1, "and less than this share of the line")           \
 	X(clear_seconds, "s", 60, 1, 900, "for so long")
 

@@ -9,7 +9,8 @@
 
 /* A number that a judgement rests on. */
 struct evidence {
-	const char *name; /* a series of docs/metrics.md, or what was made of several; static */
+	const char *name; /* a series of docs/reference/metrics.md, or what was made of several;
+			     static */
 	const char *unit; /* static */
 	double value;
 	double threshold; /* NaN: there is none, the number explains */

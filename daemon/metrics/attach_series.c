@@ -96,8 +96,8 @@ static void add_renewals(struct page *p, const struct attach_counters *c)
 	page_begin(
 		p, name, "counter",
 		"Returns that gave a function a new netdev: its pod had left something behind "
-		"(dirty), nobody could tell (unknown), its pool wants it (always), or the old one was "
-		"in a namespace that nobody can enter (beyond).");
+		"(dirty), it cannot be verified (unknown), its pool requires it (always), or the old one "
+		"was in a namespace that cannot be entered (beyond).");
 	for (unsigned i = RENEWAL_NONE + 1; i < N_RENEWALS; i++)
 		text_addf(&p->text, "%s{reason=\"%s\"} %" PRIu64 "\n", name,
 			  renewal_name((enum renewal)i), c->renewals[i]);
@@ -110,14 +110,15 @@ static void add_totals(struct page *p, const struct attach_counters *c)
 	add_counter(p, "rocelet_attach_failures_total", "Attaches that failed and were undone.",
 		    c->attach_failures);
 	add_counter(p, "rocelet_return_total", "Devices that came back clean.", c->returned);
-	add_counter(p, "rocelet_return_failures_total", "Returns that failed; each is tried again.",
+	add_counter(p, "rocelet_return_failures_total", "Returns that failed; each is retried.",
 		    c->return_failures);
 	add_renewals(p, c);
-	add_counter(p, "rocelet_orphans_total", "Devices found attached to nobody, and returned.",
-		    c->orphans);
+	add_counter(p, "rocelet_orphans_total",
+		    "Devices found attached without a container, and returned.", c->orphans);
 	add_counter(p, "rocelet_drift_total",
-		    "Times an attachment was found not to be as it was set.", c->drifts);
-	add_counter(p, "rocelet_drift_repairs_total", "Times that was set right.", c->repairs);
+		    "Times an attachment was found to differ from its plan.", c->drifts);
+	add_counter(p, "rocelet_drift_repairs_total", "Times such a difference was repaired.",
+		    c->repairs);
 }
 
 /* Of those whose path does not lead to them any more. */
@@ -125,9 +126,8 @@ static void add_searches(struct page *p, const struct attach_counters *c)
 {
 	static const char name[] = "rocelet_namespace_searches_total";
 
-	page_begin(
-		p, name, "counter",
-		"Searches for pods' namespaces that were not where they were, by what they told.");
+	page_begin(p, name, "counter",
+		   "Searches for pods' namespaces that were no longer at their paths, by result.");
 	text_addf(&p->text, "%s{result=\"alive\"} %" PRIu64 "\n", name, c->searches_alive);
 	text_addf(&p->text, "%s{result=\"dead\"} %" PRIu64 "\n", name, c->searches_dead);
 	text_addf(&p->text, "%s{result=\"unknown\"} %" PRIu64 "\n", name, c->searches_unknown);
@@ -137,12 +137,11 @@ static void add_searches(struct page *p, const struct attach_counters *c)
 static void add_durations(struct page *p, const struct attach_counters *c)
 {
 	const struct duration all[] = {
-		{"rocelet_attach_seconds", "Time that attaches took.",
+		{"rocelet_attach_seconds", "Duration of attaches.",
 		 "rocelet_attach_longest_seconds", "The longest attach.", c->attach_us, c->attached,
 		 c->attach_us_max},
-		{"rocelet_return_seconds", "Time that returns took.",
-		 "rocelet_return_longest_seconds", "The longest return.", c->return_us, c->returned,
-		 c->return_us_max},
+		{"rocelet_return_seconds", "Duration of returns.", "rocelet_return_longest_seconds",
+		 "The longest return.", c->return_us, c->returned, c->return_us_max},
 		{"rocelet_gate_seconds",
 		 "Time that containers waited for their devices to be attached.",
 		 "rocelet_gate_longest_seconds", "The longest such wait.", c->gate_us,
@@ -183,7 +182,7 @@ static void add_runtime(struct page *p, const struct cri_status *cri)
 		page_end(p);
 	}
 	add_number(p, "rocelet_cri_up", "gauge", "1 while the container runtime answers.", up);
-	add_counter(p, "rocelet_cri_requests_total", "Questions to the container runtime.",
+	add_counter(p, "rocelet_cri_requests_total", "Requests to the container runtime.",
 		    cri->asked);
 	add_counter(p, "rocelet_cri_request_failures_total",
 		    "Questions that the container runtime did not answer.", cri->failed);
@@ -216,12 +215,12 @@ static void add_drift(struct page *p, const struct attach_summary *s, unsigned k
 static void add_drifts(struct page *p, const struct attach_summary *s)
 {
 	page_begin(p, "rocelet_attachment_drift", "gauge",
-		   "1 for every setting of an attached device that is not as it was set.");
+		   "1 for every setting of an attached device that differs from its plan.");
 	for (unsigned i = 0; i < s->n_drifts; i++)
 		add_drift(p, s, i);
 	page_end(p);
 	add_number(p, "rocelet_attachment_drift_left_out", "gauge",
-		   "Attachments that are not as they were set and for which the page has no room.",
+		   "Attachments that differ from their plans and do not fit on the page.",
 		   s->drifts_left_out);
 }
 

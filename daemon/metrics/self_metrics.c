@@ -60,7 +60,7 @@ static void add_rescans(struct page *p, const struct self_metrics *m)
 	static const char *const kinds[] = {"functions", "devices", "details", "reports"};
 
 	page_begin(p, "rocelet_last_look_seconds", "gauge",
-		   "Duration of the last look at the hardware.");
+		   "Duration of the last rescan of the hardware.");
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		text_addf(&p->text,
 			  "rocelet_last_look_seconds{kind=\"%s\"} %" PRIu64 ".%06" PRIu64 "\n",
@@ -110,8 +110,7 @@ int self_metrics_render(struct page *p, const struct self_metrics *m)
 	add_number(p, "rocelet_log_lines_dropped_total", "counter",
 		   "Log lines dropped by rate limits.", m->log_lines_dropped);
 	add_number(p, "rocelet_config_ok", "gauge",
-		   "1 while the configuration file, as it stands, is what is in use as a whole.",
-		   m->config_ok);
+		   "1 while the configuration file is in use as a whole.", m->config_ok);
 	add_number(
 		p, "rocelet_config_resources_refused", "gauge",
 		"Resources whose text in the configuration file is wrong: left out, or as they were "
@@ -120,7 +119,7 @@ int self_metrics_render(struct page *p, const struct self_metrics *m)
 	if (m->tls_expires_s > 0)
 		add_number(
 			p, "rocelet_tls_certificate_expires_seconds", "gauge",
-			"When the certificate that is shown over TCP expires, since the Unix epoch.",
+			"When the certificate of the TCP listener expires, since the Unix epoch.",
 			m->tls_expires_s);
 	add_number(p, "rocelet_inventory_generation", "gauge",
 		   "Grows with every change of the inventory.", m->inventory_generation);

@@ -1,6 +1,6 @@
 /* allocation.h - which nodes, variables and files a container gets for its device IDs. Pure: values
- * in, values out; node files are looked at by a hook. docs/containers.md says the same for those
- * who use it. */
+ * in, values out; node files are looked at by a hook. docs/reference/containers.md says the same
+ * for those who use it. */
 #pragma once
 
 #include "model.h"

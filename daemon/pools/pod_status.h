@@ -2,7 +2,8 @@
  * each. Which folders there are to be, and what the container is told of them. Pure.
  *
  * <run-dir>/pod-status/<name>/status.json on the host is /run/rocelet/<name>/status.json in the
- * container, mounted read-only. docs/containers.md says the same for those who read it. */
+ * container, mounted read-only. docs/reference/containers.md says the same for those who read it.
+ */
 #pragma once
 
 #include "pools.h"

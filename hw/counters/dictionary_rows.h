@@ -58,7 +58,7 @@
 	X(CQE_FLUSH_ERRORS, "roce_cqe_flush_errors_total", COUNTER,                                \
 	  "Completions flushed because their queue pair was in error.")                            \
 	X(REMOTE_ACCESS, "roce_remote_access_errors_total", COUNTER,                               \
-	  "Remote access errors; look at the requester's side first.")                             \
+	  "Remote access errors; check the requester's side first.")                               \
 	X(REMOTE_INVALID, "roce_remote_invalid_requests_total", COUNTER,                           \
 	  "Requests that the remote side called invalid.")                                         \
 	X(LOCAL_LENGTH, "roce_local_length_errors_total", COUNTER,                                 \

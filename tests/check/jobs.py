@@ -163,6 +163,7 @@ LINT = (
     ("include rules", "make check-deps"),
     ("shellcheck", "tests/check/shellcheck.sh"),
     ("tables of the tests", "tests/check/table.py --check"),
+    ("documents", "tests/lint/docs.py"),
     ("choice of the tests", "tests/check/test_choice.py"),
     ("clang-tidy", "make tidy", "clang-14"),
     ("cppcheck", "make cppcheck"),

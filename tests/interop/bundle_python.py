@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Judges `rocectl support-bundle`: what docs/rocectl.md promises is in it, no secret is, and it is whole or not there.
+"""Judges `rocectl support-bundle`: what docs/reference/rocectl.md promises is in it, no secret is, and it is whole or not there.
 
   bundle_python.py DAEMON ROCECTL [CHECK...]
 
@@ -115,8 +115,8 @@ def has_no_secret(bundle):
 
 
 def promised():
-    """The files of the table in docs/rocectl.md."""
-    with open(TOP + "/docs/rocectl.md", encoding="utf-8") as f:
+    """The files of the table in docs/reference/rocectl.md."""
+    with open(TOP + "/docs/reference/rocectl.md", encoding="utf-8") as f:
         part = f.read().split("\n## The support bundle\n")[1].split("\n## ")[0]
     return sorted({name for row in re.findall(r"^\| (`.*?) \|", part, re.M) for name in re.findall(r"`([^`]+)`", row)})
 

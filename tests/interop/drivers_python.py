@@ -1,31 +1,32 @@
 #!/usr/bin/python3
-"""Judges the dictionary of counters by the kernel's sources of each driver, and makes docs/drivers.md of both.
+"""Judges the dictionary of counters by the kernel's sources of each driver, and makes docs/reference/drivers.md of both.
 
   drivers_python.py [CHECK...]                   judge; one line per check, "N passed, N failed" last
-  drivers_python.py --write                      write docs/drivers.md
+  drivers_python.py --write                      write docs/reference/drivers.md
   drivers_python.py --extract VERSION=TREE...    write tests/fixtures/drivers/: the names that kernel trees have, of Debian's linux-source-VERSION, unpacked
 
-A fixture has a line for each name and the versions that have it; what no tree has ("mainline": newer kernels; "firmware": ionic's) was written by hand and is kept. What the tables make of a name stands in docs/metrics.md, which is made of them.
+A fixture has a line for each name and the versions that have it; what no tree has ("mainline": newer kernels; "firmware": ionic's) was written by hand and is kept. What the tables make of a name is in docs/reference/metrics.md, which is made of them.
 
 run:
-proves: hw/counters docs/drivers.md
+proves: hw/counters docs/reference/drivers.md
 when: turns
 """
 import os
 import re
 import subprocess
 import sys
+import textwrap
 
 TOP = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
 sys.path[:0] = [TOP + "/tests/lib"]
 from run_checks import run_checks  # noqa: E402
 
 FIXTURES = TOP + "/tests/fixtures/drivers"
-DOC = TOP + "/docs/drivers.md"
+DOC = TOP + "/docs/reference/drivers.md"
 IB, NET = "drivers/infiniband/", "drivers/net/ethernet/"
 checks = []
 
-# Driver, its column and table in docs/metrics.md ("hw" or "ethtool"), where its names are, and the arrays that hold them.
+# Driver, its column and table in docs/reference/metrics.md ("hw" or "ethtool"), where its names are, and the arrays that hold them.
 DRIVERS = (
     ("mlx5_ib", "mlx5", "hw", IB + "hw/mlx5/counters.c", r"\w+_cnts|\w+_op_cnts"),
     ("bnxt_re", "bnxt_re", "hw", IB + "hw/bnxt_re/hw_counters.c", r"bnxt_re_stat_(?:descs|name)"),
@@ -124,8 +125,8 @@ def extract(trees):
 
 
 def table(title):
-    """{column: {name: series}} of a table in docs/metrics.md."""
-    with open(TOP + "/docs/metrics.md", encoding="utf-8") as f:
+    """{column: {name: series}} of a table in docs/reference/metrics.md."""
+    with open(TOP + "/docs/reference/metrics.md", encoding="utf-8") as f:
         rows = [[cell.strip() for cell in line.strip().strip("|").split(" | ")] for line in f.read().split(f"### {title}\n")[1].split("\n#")[0].splitlines() if line.startswith("|")]
     heads, rows = rows[0], rows[2:]
     ret = {head: {} for head in heads[1:]}
@@ -151,9 +152,9 @@ def why(name):
 def document():
     known, out = tables(), []
     out.append("# Names of drivers\n\n"
-               "Every name that the kernel's source of a driver has for a counter (Linux 6.1 and 6.12 as Debian has them; mainline: only newer ones; ionic's RDMA names: its firmware), which family it feeds, "
-               "and why none.\nMade by `tests/interop/drivers_python.py --write` from the sources' names in `tests/fixtures/drivers/` and from the tables of [metrics.md](metrics.md).\n\n"
-               "An hw_counter without a family of its own is in `roce_hw_counters_total{name}`; an ethtool statistic without one is not read. `#` is a number.\n")
+               "Every counter name in the kernel's source of a driver (Debian's Linux 6.1 and 6.12; mainline: only\nnewer ones; ionic's RDMA names: its firmware), and the family that it feeds, or why there is none.\nMade by `tests/interop/drivers_python.py --write` from the names in `tests/fixtures/drivers/` and\n"
+               "from the tables of [metrics.md](metrics.md).\n\n"
+               "An hw_counter without a family of its own is in `roce_hw_counters_total{name}`; an ethtool statistic\nwithout one is not read. `#` is a number.\n")
     for driver, column, kind, source, _ in DRIVERS:
         names, of = read_fixture(driver), known[kind][column]
         mapped = [name for name in names if series_of(of, name)]
@@ -162,7 +163,7 @@ def document():
         out += [f"| `{name}` | {', '.join(names[name])} | {', '.join(f'`{s}`' for s in series_of(of, name)) or why(name) or '?'} |\n" for name in names]
         more = sorted(name for name in of if name not in names and not name.startswith("vport_"))
         if more:
-            out.append("\nIn the tables, in none of these sources (newer kernels, other generations, the vendor's own package): " + ", ".join(f"`{name}`" for name in more) + ".\n")
+            out.append("\n" + textwrap.fill("In the tables, but in none of these sources (newer kernels, other generations, the vendor's own package): " + ", ".join(f"`{name}`" for name in more) + ".", 100, break_long_words=False, break_on_hyphens=False) + "\n")
     return "".join(out)
 
 
@@ -172,7 +173,7 @@ def document():
 @check
 def the_page_is_up_to_date():
     with open(DOC, encoding="utf-8") as f:
-        assert f.read() == document(), "docs/drivers.md differs: drivers_python.py --write"
+        assert f.read() == document(), "docs/reference/drivers.md differs: drivers_python.py --write"
 
 
 @check

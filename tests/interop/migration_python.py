@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""Judges docs/migration.md: what stands there as before and after gives the same resources with the same devices, and the queries find their series.
+"""Judges docs/start/migration.md: what stands there as before and after gives the same resources with the same devices, and the queries find their series.
 
   migration_python.py DAEMON ROCECTL MK_SYSFS [CHECK...]
 
 One line per check, "N passed, N failed" last.
 
 run: {san}/rocelet {san}/rocectl {san}/bench/mk_sysfs
-proves: daemon/config docs/migration.md daemon/metrics
+proves: daemon/config docs/start/migration.md daemon/metrics
 when: turns
 """
 import json
@@ -57,7 +57,7 @@ class Node:
 
 
 def section(title):
-    with open(HERE + "/../../docs/migration.md", encoding="utf-8") as f:
+    with open(HERE + "/../../docs/start/migration.md", encoding="utf-8") as f:
         return f.read().split(f"\n## {title}\n")[1].split("\n## ")[0]
 
 

@@ -1,78 +1,132 @@
 #include "diagnosis_doc.h"
 
 #include "cause.h"
+#include "doc_text.h"
 #include "thresholds.h"
 
-static void put_text(FILE *f)
+static const char introduction[] =
+	"# Diagnosis\n\n"
+	"Why RDMA is slow on this node. This page is made from the tables in the code (`make golden`): every cause that rocelet knows, and every number on which a "
+	"verdict depends. The [runbook](../runbook.md) has for each cause how to confirm it and what to do. [scenarios.md](scenarios.md) describes the files that "
+	"`rocectl diagnose --replay` judges, [concepts/diagnosis.md](../concepts/diagnosis.md) how it is built and why.\n\n"
+	"## How a verdict opens and ends\n\n"
+	"### What a rule decides\n\n"
+	"Every rule judges each sample of each port: yes, no, or undecided. What cannot be seen is unknown and changes nothing; the cause is then listed as undecided, "
+	"with the reason.\n\n"
+	"### Opening\n\n"
+	"A verdict opens when its rule said yes in two of the last three samples. One sample is enough for rules that count whether something happened and not how "
+	"much (a link went down, a queue pair failed).\n\n"
+	"A *recent* mean is one over 10 s and at least three samples. Two samples must have contributed to it, for CE marks three. The longer the sample interval, the "
+	"longer every window.\n\n"
+	"### Chance\n\n"
+	"Of rare events (NAKs, timeouts, drops, damaged frames, ignored CNPs) only those count that are more than three standard deviations beyond none: of n events "
+	"n - 3 sqrt(n), over 10 s, a minute or a quarter of an hour.\n\n"
+	"### Counters\n\n"
+	"Each counter has its own time. If it was not read, its next rate covers all the time since. Rates over different spans are not compared. A counter that reads "
+	"less, and is back at its old total within three samples, did not start over.\n\n"
+	"Where the lossless priorities are known, only these are evidence against RDMA. Pause and drops of other priorities are left out.\n\n"
+	"### Onset\n\n"
+	"The onset is the first sample in which the rule's input moved away from its level in the previous quarter of an hour, at most 60 s or twelve samples before "
+	"the verdict opened. The counter that *moved first* is the earliest of all. If several moved in one sample, it is the first of them in causal order: link, "
+	"pause, CE and CNP, discards, out of sequence, NAK, timeout, retries exceeded.\n\n"
+	"### Holding and ending\n\n"
+	"A verdict stays at least `hold_seconds`, and while it is open its limits are halved. It ends when the rule has said no for the time that is listed for its "
+	"cause. Where silence proves nothing (no traffic), or nothing can be seen, it ends after `release_idle_seconds`. It ends with reason `gone` when the port has "
+	"been missing for three samples.\n\n"
+	"### Severity\n\n"
+	"Severity is the worst so far: 1 information, 2 warning, 3 critical. The third onset in an hour makes a warning critical, if the number is at least half of "
+	"what is critical, or if there is no such number. On a management port (it carries the default route and has no queue pairs) everything is information.\n\n"
+	"### Causes and symptoms\n\n"
+	"A verdict that another cause *explains* is listed under that one, and not beside it, while both are open.\n\n"
+	"### Ports without a verdict\n\n"
+	"A port that was watched for less than `warming_seconds`, or has less than three rates, is *warming* and never called healthy. A port without a link is *down*, "
+	"whatever took it down. The link of a new port is not judged during the first `settle_seconds`.\n\n"
+	"*The network is not it* is reported for a port that has moved much for a minute, with room on its line, if every sign of trouble can be seen and none is "
+	"there. It is no verdict.\n\n"
+	"### Congestion control\n\n"
+	"`expect-congestion-control` (`dcqcn`, `pfc_only`, `lossy`, `unknown`) decides what silence means. Causes that *need congestion control* accuse only where it is "
+	"`dcqcn`. Where it is `unknown` they are information, elsewhere they are silent.\n\n"
+	"### Bursts\n\n"
+	"A port with pause, marks or loss is read alone, every 20 to 100 ms, for `burst_seconds`, and again when another of these begins or after "
+	"`burst_rest_seconds`. All ports together use at most `burst_reads` answers of drivers a second (one for each request over netlink or ioctl, one for each file) "
+	"and a tenth of one thread's time. A read that needs 100 ms is followed by a pause of one second, however many samples are taken in between. A storm that lasts "
+	"for `storm_burst_seconds` is reported at once. Peaks and histograms of the windows are on the metrics page (`roce_pfc_pause_peak_ratio`, "
+	"`roce_ecn_ce_window_ratio`).\n\n"
+	"### Hung transmit queues\n\n"
+	"A BPF program counts hung queues (`nic_reset`) at the kernel's tracepoint `net_dev_xmit_timeout`. sysfs is not read for it "
+	"(`class/net/NAME/queues/tx-N/tx_timeout`), for two reasons: it has one file for each queue (eight NICs of 128 queues: 1,024 reads a sample), and none for a netdev "
+	"in a pod's network namespace, where VFs are. The program costs nothing until a queue hangs. The disadvantage: counts begin when rocelet starts. Reports to "
+	"devlink's health reporters are counted in the same way. If neither program is loaded (`/api/v1/config`), the cause is undecided.\n\n";
+
+static const char about_causes[] =
+	"## Causes\n\n"
+	"In the order of judgement. *Severity* is the worst that a cause can have, *ends after* how long its rule must say no. *Rule* is the field `rule` of "
+	"`/api/v1/diagnosis`.\n\n"
+	"| cause | severity | what is wrong |\n|---|---|---|\n";
+
+/* One of the paragraphs of a cause. */
+static void put_line(FILE *f, const char *lead, const char *text, const char *end)
 {
-	fputs("# Diagnosis\n\n"
-	      "Why RDMA is slow on this node. This page is made from the tables in the code (`make docs`): every cause that rocelet knows, and every number that a judgement rests on.\n"
-	      "How scenario files are written is in [scenarios.md](scenarios.md), why it is built as it is in [design.md](design.md).\n\n"
-	      "## How a verdict comes and goes\n\n"
-	      "* Each sample of each port is judged by every rule: yes, no, or it cannot be decided. **What cannot be seen is unknown and changes nothing**; the cause is then listed as undecided, with the\n"
-	      "  reason.\n"
-	      "* **A verdict opens** when a rule said yes in two of the last three samples; where a rule counts what happened and not how much (a link went down, a queue pair died), one is enough.\n"
-	      "  A *recent* mean is one over 10 s and at least three samples, to which two must have contributed, of CE marks three: the longer the interval, the longer every window.\n"
-	      "* **Chance is no fault.** Of events that are rare (NAKs, timeouts, drops, damaged frames, ignored CNPs), only those count that are more than three standard deviations beyond none:\n"
-	      "  of n events n - 3 sqrt(n), over 10 s, a minute or a quarter of an hour.\n"
-	      "* **Each counter has its own time.** One that was not read has its next rate over all the time since; rates of different spans are not compared. One that reads less and returns to its\n"
-	      "  old total within three samples did not start over.\n"
-	      "* **Only RDMA's priorities accuse RDMA**: the lossless ones, where they are known. Pause and drops of others are left out.\n"
-	      "* **Onset** is the first sample in which what the rule reads began to move, from what it was in the quarter of an hour before, at most 60 s or twelve samples before the verdict opened; the counter that *moved first* is the earliest of all, in causal order\n"
-	      "  (link, pause, CE and CNP, discards, out of sequence, NAK, timeout, retries exceeded) where several moved in one sample.\n"
-	      "* **It stays** at least `hold_seconds`, and while it is open its limits are halved. **It ends** when the rule has said no for the time in the table; where silence proves nothing (no traffic) or\n"
-	      "  nothing is visible, after `release_idle_seconds`; with reason `gone` when the port has been missing for three samples.\n"
-	      "* **Severity** is the worst so far: 1 info, 2 warning, 3 critical. The third onset in an hour makes a warning critical, where the number comes to half of what is critical or there is no such number. On a management port (it carries the default route and has no queue pairs)\n"
-	      "  everything is info.\n"
-	      "* **One cause explains its symptoms**: what is in its last column is listed under it, not beside it, while both are there.\n"
-	      "* A port that was seen for less than `warming_seconds` is *warming*, never healthy; so is one with less than three rates. One whose link is down is *down*, whoever took it down. Its link is not judged during the first `settle_seconds`.\n"
-	      "* **What congestion control is expected** (`expect-congestion-control`: `dcqcn`, `pfc_only`, `lossy`, `unknown`) decides what silence means. Causes marked with * accuse only where it is `dcqcn`;\n"
-	      "  where it is `unknown` they are info, elsewhere they are silent.\n"
-	      "* **Bursts.** A port on which pause, marks or loss show is read alone, every 20 to 100 ms, for `burst_seconds`; again when another of these begins, or after `burst_rest_seconds`. All ports together\n"
-	      "  take at most `burst_reads` answers of drivers a second (one for each request over netlink or ioctl, one for each file) and a tenth of one thread's time: a read that needs 100 ms is followed by a pause of one second, however many samples are taken meanwhile. A storm that stands for\n"
-	      "  `storm_burst_seconds` is told at once. Peaks and histograms of the windows are on the metrics page (`roce_pfc_pause_peak_ratio`, `roce_ecn_ce_window_ratio`).\n"
-	      "* **Hung transmit queues** (`nic_reset`) are counted by a BPF program on the kernel's tracepoint `net_dev_xmit_timeout`, not read from `class/net/NAME/queues/tx-N/tx_timeout`: sysfs has one file for\n"
-	      "  each queue (eight NICs of 128 queues: 1,024 reads a sample) and none of a netdev in a pod's network namespace, where VFs are; the program costs nothing until a queue hangs. Its price: counts begin\n"
-	      "  when rocelet does, and where the program is not loaded (`/api/v1/config`) the cause is undecided. Reports to devlink's health reporters are counted the same way.\n"
-	      "* **The network is not it** is said of a port that has moved much for a minute, with room on its line, every sign of trouble visible, and none of them there. It is no verdict.\n\n",
-	      f);
+	char line[2048];
+
+	snprintf(line, sizeof(line), "* %s%s%s\n", lead, text, end);
+	doc_put(f, line);
+}
+
+static void put_explains(FILE *f, const struct cause_row *row)
+{
+	char list[1024] = "";
+	size_t len = 0;
+
+	for (int i = 0; i < N_CAUSES; i++)
+		if (row->explains & CAUSE_BIT(i))
+			len += (size_t)snprintf(list + len, sizeof(list) - len, "%s[%s](#%s)",
+						len ? ", " : "", cause_row((enum cause)i)->name,
+						cause_row((enum cause)i)->name);
+	if (len)
+		put_line(f, "Explains: ", list, "");
+}
+
+static void put_cause(FILE *f, const struct cause_row *row)
+{
+	char text[512];
+
+	fprintf(f, "\n### %s\n\n", row->name);
+	snprintf(text, sizeof(text), "> %s\n\n", row->sentence);
+	doc_put(f, text);
+	if (row->rule)
+		snprintf(text, sizeof(text), "%s, ends after %g s%s", severity_name(row->severity),
+			 threshold_key(row->release)->fallback,
+			 row->needs_congestion_control ? "; needs congestion control" : "");
+	else
+		snprintf(text, sizeof(text), "%s; one node alone cannot tell",
+			 severity_name(row->severity));
+	put_line(f, "Severity: ", text, "");
+	put_line(f, "Advice: ", row->advice, "");
+	put_line(f, "Ruled out if ", row->disproof, "");
+	put_explains(f, row);
+	put_line(f, "Source: ", row->source, "");
+	if (*row->number)
+		put_line(f, "Rule: ", row->number, "");
+	fprintf(f, "* [Runbook](../runbook.md#%s)\n", row->name);
 }
 
 static void put_causes(FILE *f)
 {
-	fputs("## Causes, in order of judgement\n\n"
-	      "| cause | rule | worst | ends after | what is said | advice | it is something else if | explains |\n|---|---|---|---|---|---|---|---|\n",
-	      f);
+	doc_put(f, about_causes);
 	for (int c = 0; c < N_CAUSES; c++) {
 		const struct cause_row *row = cause_row((enum cause)c);
-		const char *separator = "";
 
-		fprintf(f, "| `%s`%s | %s | %s | ", row->name,
-			row->needs_congestion_control ? " *" : "", row->number,
-			severity_name(row->severity));
-		if (row->rule)
-			fprintf(f, "%g s", threshold_key(row->release)->fallback);
-		else
-			fputs("one node alone cannot tell", f);
-		fprintf(f, " | %s | %s | %s | ", row->sentence, row->advice, row->disproof);
-		for (int i = 0; i < N_CAUSES; i++) {
-			if (!(row->explains & CAUSE_BIT(i)))
-				continue;
-			fprintf(f, "%s`%s`", separator, cause_row((enum cause)i)->name);
-			separator = ", ";
-		}
-		fputs(" |\n", f);
+		fprintf(f, "| [%s](#%s) | %s | %s |\n", row->name, row->name,
+			severity_name(row->severity), row->sentence);
 	}
-	fputs("\nRules are numbered as in the table of causes that this began with; those without a number are of our own.\n\n### Where the rules come from\n\n",
-	      f);
 	for (int c = 0; c < N_CAUSES; c++)
-		fprintf(f, "* `%s`: %s\n", cause_row((enum cause)c)->name,
-			cause_row((enum cause)c)->source);
+		put_cause(f, cause_row((enum cause)c));
 }
 
 static void put_thresholds(FILE *f)
 {
-	fputs("\n## Thresholds\n\n| key | unit | default | from | to | of what |\n|---|---|---|---|---|---|\n",
+	fputs("\n## Thresholds\n\nKeys of `diagnosis` in the configuration.\n\n| key | unit | default | from | to | meaning |\n|---|---|---|---|---|---|\n",
 	      f);
 	for (int i = 0; i < N_THRESHOLDS; i++) {
 		const struct threshold_key *k = threshold_key((enum threshold)i);
@@ -86,7 +140,7 @@ static void put_series(FILE *f)
 {
 	const char *last = "";
 
-	fputs("\n## Series that are read\n\nUnder the names of [metrics.md](metrics.md); `#` stands for a priority or lane.\n\n",
+	fputs("\n## Series that are read\n\nUnder the names of [metrics.md](metrics.md); `#` is a priority or lane.\n\n",
 	      f);
 	for (int s = 0; s < N_SERIES; s++) {
 		if (series_name((enum series)s) == last)
@@ -96,37 +150,36 @@ static void put_series(FILE *f)
 	}
 }
 
-static void put_soft_roce(FILE *f)
-{
-	fputs("\n## What soft-RoCE can show\n\n"
-	      "soft-RoCE (rxe) counts little itself, but all of its packets pass the kernel: what its counters lack BPF tells, where its programs are attached ([packets.md](packets.md)), and is unknown where\n"
-	      "they are not. A counter of its own has precedence. The lab's scenario `congestion` makes these faults with real traffic between pods.\n\n"
-	      "| what is wrong | what tells | verdict, of whose pod |\n|---|---|---|\n"
-	      "| a congested queue that marks | CE marks, by BPF at the receiver | `fabric_congestion` of the receiver, `incast` where there are the peers and the line is full |\n"
-	      "| loss | `rcvd_seq_err`: the receiver's sequence NAKs | `packet_loss` of the sender |\n"
-	      "| delay | no counter has a time; `rocectl qps` shows round trips | none. Longer than queue pairs wait: `peer_gone` of the sender |\n"
-	      "| a receiver that stops posting | `rcvd_rnr_err`, `send_rnr_err` | `receiver_not_ready` of both |\n"
-	      "| a peer that vanishes | `retry_exceeded_err`; timeouts, by BPF | `peer_gone` of those who sent to it |\n"
-	      "| a wrong key | NAKs with that reason, by BPF on both sides | `application_error` of both |\n"
-	      "| a link that flaps | the port's state, `link_downed` | `link_flap` of all pods on it; none where somebody took the pod's own interface down |\n"
-	      "| traffic without ECN | traffic classes of queue pairs, by BPF | `not_ecn_capable` of both ends, where `dcqcn` is expected |\n"
-	      "| an MTU that does not fit | path MTUs of queue pairs, by BPF, and the port's | `mtu_mismatch` of the pod whose interface has the smaller one |\n\n"
-	      "What it cannot show:\n\n"
-	      "* **Congestion control.** It neither answers marks with CNPs nor slows down on them: `notification_point_off` and `reaction_point_off` cannot be decided.\n"
-	      "* **Reordering.** It answers a packet that comes too early with a sequence NAK, as if one before were lost: that is `packet_loss`.\n"
-	      "* **How full the line is.** It tells a rate of its netdev's speed rounded up, 2.5 Gbit/s at least, and a queue before that may be narrower: `incast` needs `incast_utilisation` set to what it can reach.\n"
-	      "* **That it gives up**, of queue pairs with 7 retries, which most programs ask for: soft-RoCE takes that as without end. With fewer it is `peer_gone`.\n"
-	      "* **Pause, PCIe, PHY errors, discards.** A netdev's are not its own: these causes cannot be decided.\n"
-	      "* **Local length errors** are neither counted nor answered with a NAK of their own; `rocectl events` has the failed completion.\n"
-	      "* **Loopback.** What a device sends to itself does not pass its netdev.\n",
-	      f);
-}
+static const char soft_roce[] =
+	"\n## What soft-RoCE can show\n\n"
+	"soft-RoCE (rxe) counts little itself, but all of its packets pass the kernel. Where BPF programs are attached ([packets.md](../tasks/packets.md)), they count "
+	"what its counters lack; where they are not, it is unknown. A counter of the device takes precedence. The lab's scenario `congestion` makes these faults with "
+	"real traffic between pods.\n\n"
+	"| fault | seen in | verdict, and whose pod it names |\n|---|---|---|\n"
+	"| a congested queue that marks | CE marks, by BPF at the receiver | `fabric_congestion` of the receiver; `incast` with enough peers and a full line |\n"
+	"| loss | `rcvd_seq_err`: the receiver's sequence NAKs | `packet_loss` of the sender |\n"
+	"| delay | no counter has a time; `rocectl qps` shows round trips | none; longer than queue pairs wait: `peer_gone` of the sender |\n"
+	"| a receiver that stops posting | `rcvd_rnr_err`, `send_rnr_err` | `receiver_not_ready` of both |\n"
+	"| a peer that vanishes | `retry_exceeded_err`; timeouts, by BPF | `peer_gone` of those that sent to it |\n"
+	"| a wrong key | NAKs with that reason, by BPF on both sides | `application_error` of both |\n"
+	"| a link that flaps | the port's state, `link_downed` | `link_flap` of all pods on it; none if the pod's own interface was taken down |\n"
+	"| traffic without ECN | traffic classes of queue pairs, by BPF | `not_ecn_capable` of both ends, where `dcqcn` is expected |\n"
+	"| an MTU that does not fit | path MTUs of queue pairs, by BPF, and the port's | `mtu_mismatch` of the pod with the smaller interface MTU |\n\n"
+	"soft-RoCE cannot show:\n\n"
+	"* Congestion control. It neither answers marks with CNPs nor slows down on them: `notification_point_off` and `reaction_point_off` cannot be decided.\n"
+	"* Reordering. It answers a packet that comes too early with a sequence NAK, as if an earlier one were lost: the verdict is `packet_loss`.\n"
+	"* How full the line is. It reports its netdev's speed, rounded up, 2.5 Gbit/s at least, and a queue before it may be narrower: `incast` needs "
+	"`incast_utilisation` set to what it can reach.\n"
+	"* That it gives up, for queue pairs with 7 retries, which most programs request: soft-RoCE treats 7 as unlimited. With fewer the verdict is `peer_gone`.\n"
+	"* Pause, PCIe, PHY errors, discards. A netdev's are not its own: these causes cannot be decided.\n"
+	"* Local length errors, which are neither counted nor answered with a NAK of their own. `rocectl events` has the failed completion.\n"
+	"* Loopback. What a device sends to itself does not pass its netdev.\n";
 
 void diagnosis_doc(FILE *f)
 {
-	put_text(f);
+	doc_put(f, introduction);
 	put_causes(f);
 	put_thresholds(f);
 	put_series(f);
-	put_soft_roce(f);
+	doc_put(f, soft_roce);
 }

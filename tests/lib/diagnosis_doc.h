@@ -1,4 +1,4 @@
-/* diagnosis_doc.h - docs/diagnosis.md from the tables of daemon/diagnosis. */
+/* diagnosis_doc.h - docs/reference/diagnosis.md from the tables of daemon/diagnosis. */
 #pragma once
 
 #include <stdio.h>

@@ -47,8 +47,8 @@ static enum counter_group group_of(int s)
 	return GROUP_RDMA;
 }
 
-/* Every limit of docs/diagnosis.md, times `noise`. Two counters of one limit each get all of it:
- * neither of them is more than a share of what it may be. */
+/* Every limit of docs/reference/diagnosis.md, times `noise`. Two counters of one limit each get all
+ * of it: neither of them is more than a share of what it may be. */
 void imperfect_background(struct imperfect *i)
 {
 	struct world_port *p = &i->w.ports[0];

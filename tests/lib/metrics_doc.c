@@ -1,4 +1,4 @@
-/* metrics_doc.c - the tables of docs/metrics.md.
+/* metrics_doc.c - the tables of docs/reference/metrics.md.
  *
  * The families of readings come from the dictionary, with the labels and vendor names of its rows.
  * The daemon's and the host's families have no such table: their writers are called once, with a
@@ -10,6 +10,7 @@
 
 #include "cleanup.h"
 #include "dictionary.h"
+#include "doc_text.h"
 #include "metrics.h"
 #include "packet_series.h"
 #include "resource_tables.h"
@@ -534,14 +535,14 @@ static void print_kernel_names(FILE *f)
 
 void metrics_doc(FILE *f)
 {
-	fputs(metrics_doc_conventions, f);
+	doc_put(f, metrics_doc_conventions);
 	fputs("\n## Ports, functions and sources\n\n", f);
 	print_page(f, host_page());
 	fputs("\n## RoCE counters\n\n", f);
 	print_families(f, false);
-	fputs(metrics_doc_packets, f);
+	doc_put(f, metrics_doc_packets);
 	print_page(f, packets_page());
-	fputs(metrics_doc_vendors, f);
+	doc_put(f, metrics_doc_vendors);
 	fputs("\n### hw_counters of each RDMA driver\n\n", f);
 	print_hw_counters(f);
 	fputs("\n### ethtool statistics of the netdev's driver\n\n", f);
@@ -552,5 +553,5 @@ void metrics_doc(FILE *f)
 	print_page(f, self_page());
 	fputs("\n## node_exporter's names (`--compat node_exporter`)\n\n", f);
 	print_families(f, true);
-	fputs(metrics_doc_queries, f);
+	doc_put(f, metrics_doc_queries);
 }

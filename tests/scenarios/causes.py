@@ -1,4 +1,4 @@
-"""causes.py - for every cause at least two positives and two near misses. Near misses are as close to the limits of docs/diagnosis.md as noise allows."""
+"""causes.py - for every cause at least two positives and two near misses. Near misses are as close to the limits of docs/reference/diagnosis.md as noise allows."""
 from stories import busy, set_down
 from world import SOLID, Port, Scenario, expected, packets, payload, scenario, series
 

@@ -4,7 +4,7 @@
   pieces.py FOLDER          writes FOLDER/ROUND/NAME.jsonl: what stands in one round is played at the same time, each piece on ports of its own
   pieces.py FOLDER PAGE     more rounds, all-1, all-2 ..: every other scenario of which that NIC can show the samples
 
-What no NIC without queue pairs and pods can show is taken out of them, and how long links are left alone is shorter. PAGE is docs/metrics.md, which says
+What no NIC without queue pairs and pods can show is taken out of them, and how long links are left alone is shorter. PAGE is docs/reference/metrics.md, which says
 what the drivers count.
 """
 import json

@@ -1,4 +1,4 @@
-"""world.py - what scenarios are made of: ports whose counters grow by rates, and files of docs/scenarios.md.
+"""world.py - what scenarios are made of: ports whose counters grow by rates, and files of docs/reference/scenarios.md.
 
 The arithmetic is that of RC WRITE middle packets over IPv4: 12 BTH + 8 UDP + 20 IP + 14 Ethernet + 4 ICRC beside the payload, and 4 FCS + 20 gap and
 preamble on the wire.

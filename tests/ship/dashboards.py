@@ -1,13 +1,13 @@
 #!/usr/bin/python3
 """Judges the dashboards in k8s/deploy/monitoring: that they are made of their source, and that each query finds something in a real Prometheus that
-scrapes a rocelet whose counters move, and a page on which every family of docs/metrics.md stands, since no one driver has them all.
+scrapes a rocelet whose counters move, and a page on which every family of docs/reference/metrics.md stands, since no one driver has them all.
 
   dashboards.py DAEMON MK_SYSFS PROMETHEUS
 
 One line per check, "N passed, N failed" last.
 
 run: {build}/rocelet {build}/bench/mk_sysfs {prometheus}/usr/bin/prometheus
-proves: k8s/deploy/monitoring docs/metrics.md
+proves: k8s/deploy/monitoring docs/reference/metrics.md
 when: turns
 """
 import glob
@@ -55,7 +55,7 @@ def overlap(a, b):
 
 def as_grafana_wants_them():
     headings = set(re.findall(r"^## (\w+)$", read("docs/runbook.md"), re.M))
-    families = set(re.findall(r"^\| `(\w+)` \| ", read("docs/metrics.md"), re.M))
+    families = set(re.findall(r"^\| `(\w+)` \| ", read("docs/reference/metrics.md"), re.M))
     recorded = {rule.get("record") for group in yaml.safe_load(read(MONITORING, "rules.yaml"))["groups"] for rule in group["rules"]}
     check("each has a name of its own", *([] if len({d["uid"] for d in DASHBOARDS.values()}) == len(DASHBOARDS) else ["it has not"]))
     for name, dashboard in DASHBOARDS.items():
@@ -85,7 +85,7 @@ INFO = {"link_layer": "Ethernet", "driver": "mlx5_core", "function": "pf", "pare
 
 
 def labelled(name, column):
-    """Each set of labels that a row of docs/metrics.md describes: one for each value of one label, and the first of the others'."""
+    """Each set of labels that a row of docs/reference/metrics.md describes: one for each value of one label, and the first of the others'."""
     described = dict(re.findall(r"`(\w+)`(?: \(([^)]*)\))?", column))
     described.pop("le", None)
     common = {"device": "made0", "port": "1"} if name.startswith("roce_") else {}
@@ -103,7 +103,7 @@ def sample(name, labels, value):
 
 def made_page(began):
     page, seconds = "", time.monotonic() - began
-    rows = re.findall(r"^\| `(\w+)` \| (\w+) \| (.*?) \|", read("docs/metrics.md"), re.M)
+    rows = re.findall(r"^\| `(\w+)` \| (\w+) \| (.*?) \|", read("docs/reference/metrics.md"), re.M)
     for name, kind, column in {row[0]: row for row in rows}.values():
         for i, labels in enumerate(labelled(name, column)):
             grown = seconds * (0.3 if "seconds" in name else 1000 * (i + 1))

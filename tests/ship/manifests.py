@@ -7,7 +7,7 @@ Each kubectl (the oldest in use first) renders the same. Fields and their types 
 description; the rules are ours. One line per check, "N passed, N failed" last.
 
 run: {build}/rocelet {build}/bench/mk_sysfs {prometheus}/usr/bin/promtool {kubectls}
-proves: k8s/deploy docs/install.md docs/examples
+proves: k8s/deploy docs/start/install.md docs/examples
 when: core
 """
 import json

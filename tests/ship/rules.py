@@ -86,7 +86,7 @@ def mutants():
 # --- by rules of our own ------------------------------------------------------------------------
 
 def families():
-    known = set(re.findall(r"^\| `(\w+)` \| ", read(TOP, "docs/metrics.md"), re.M)) | {"up"}
+    known = set(re.findall(r"^\| `(\w+)` \| ", read(TOP, "docs/reference/metrics.md"), re.M)) | {"up"}
     for rule in RULES:
         words = re.sub(r'"[^"]*"|\b(on|by|without|group_left) *\([^)]*\)|\w+=~?"', "", rule["expr"])
         used = set(re.findall(r"(?<![\w:])(?:roce_|rocelet_|up\b)\w*(?![\w:])", words))

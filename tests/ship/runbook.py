@@ -1,13 +1,14 @@
 #!/usr/bin/python3
-"""Holds docs/runbook.md against what it is about: the causes of docs/diagnosis.md, which is made from the code, the metrics and the commands that it
-names, the alerts and the verdicts that lead to it, and every link.
+"""Compares docs/runbook.md with its subjects: the causes of docs/reference/diagnosis.md, which is generated from the code, the metrics and commands that it
+names, the alerts and the verdicts that link to it. Checks every link of the documents.
 
   runbook.py ROCECTL
+  runbook.py --write    put each cause's sentence and what rules it out, from docs/reference/diagnosis.md, into its section
 
 One line per check, "N passed, N failed" last.
 
 run: {build}/rocectl
-proves: docs/runbook.md docs/diagnosis.md docs/metrics.md
+proves: docs/runbook.md docs/reference/diagnosis.md docs/reference/metrics.md
 when: core
 """
 import glob
@@ -15,25 +16,64 @@ import os
 import re
 import subprocess
 import sys
+import textwrap
 
 import yaml
 
 from checks import TOP, check, end, read
 
-PARTS = ["Means", "Confirm", "On the host", "On the switch", "Not to be taken for"]
+RUNBOOK = "docs/runbook.md"
+PARTS = ["Means", "Confirm", "On the host", "On the switch", "Not to be confused with", "Ruled out if"]
+COLUMNS = 100
+
+
+def one_line(text):
+    return " ".join(text.split())
+
+
+def by_heading(level, text):
+    """{heading: text}"""
+    parts = re.split(rf"^{'#' * level} (\w+)\n", text, flags=re.M)
+    return dict(zip(parts[1::2], parts[2::2]))
 
 
 def causes():
-    """{cause: (sentence, what would show that it is something else)}"""
-    table = re.search(r"^## Causes, .*?(?=^##)", read("docs/diagnosis.md"), re.M | re.S)[0]
-    rows = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in table.splitlines() if line.startswith("| `")]
-    return {re.match(r"`(\w+)`", row[0])[1]: (re.sub(r" \(direction: \w+\)$", "", row[4]), row[6]) for row in rows}
+    """{cause: (sentence, what rules it out)}"""
+    listed = re.search(r"^## Causes\n.*?(?=^## )", read("docs/reference/diagnosis.md"), re.M | re.S)[0]
+    found = {}
+    for name, text in by_heading(3, listed).items():
+        sentence = one_line(re.search(r"^((?:> .*\n)+)", text, re.M)[1].replace("\n> ", "\n")[2:])
+        ruled_out = one_line(re.search(r"^\* Ruled out if (.*?)(?=^\*)", text, re.M | re.S)[1])
+        found[name] = (re.sub(r" \(direction: \w+\)$", "", sentence), ruled_out)
+    return found
 
 
 def sections():
-    """{heading: text}"""
-    parts = re.split(r"^## (\w+)\n", read("docs/runbook.md"), flags=re.M)
-    return dict(zip(parts[1::2], parts[2::2]))
+    return by_heading(2, read(RUNBOOK))
+
+
+def quotation(sentence):
+    return "\n".join(textwrap.wrap(sentence, COLUMNS, initial_indent="> ", subsequent_indent="> ", break_on_hyphens=False))
+
+
+def ending(ruled_out):
+    return "\n".join(textwrap.wrap(f"**Ruled out if** {ruled_out}.", COLUMNS, break_on_hyphens=False, break_long_words=False))
+
+
+def made(name, text):
+    """A section with the words of the table."""
+    sentence, ruled_out = causes()[name]
+    text = re.sub(r"^(?:> .*\n)+", lambda _: quotation(sentence) + "\n", text, count=1, flags=re.M)
+    return re.sub(r"^\*\*Ruled out if\*\*.*?(?=\n\n|\n*\Z)", lambda _: ending(ruled_out), text, count=1, flags=re.M | re.S)
+
+
+def write():
+    text = read(RUNBOOK)
+    for name, section in sections().items():
+        if name in causes():
+            text = text.replace(f"## {name}\n{section}", f"## {name}\n{made(name, section)}")
+    with open(os.path.join(TOP, RUNBOOK), "w", encoding="utf-8") as f:
+        f.write(text)
 
 
 def anchors(path):
@@ -56,11 +96,9 @@ def each_cause_has_its_section():
     check("each has a section, in the order of judgement, and nothing else has", *([] if list(known) == list(written) else sorted(known.keys() ^ written.keys())
                                                                                     or ["another order"]))
     for cause in known.keys() & written.keys():
-        sentence, disproof = known[cause]
-        quoted, found = re.search(r"^> (.*)$", written[cause], re.M), re.findall(r"^\*\*(.*?)\.?\*\*", written[cause], re.M)
-        problems = [] if quoted and quoted[1] == sentence else [f"does not begin with: {sentence}"]
-        problems += [] if found == PARTS else [f"its parts are {found}"]
-        problems += [] if written[cause].rstrip().endswith(f"It is something else if {disproof}.") else [f"does not end with: {disproof}"]
+        found = re.findall(r"^\*\*(.*?)\.?\*\*", written[cause], re.M)
+        problems = [] if found == PARTS else [f"its parts are {found}"]
+        problems += [] if made(cause, written[cause]) == written[cause] else ["is not what the table of causes says: runbook.py --write"]
         check(cause, *problems)
 
 
@@ -69,19 +107,22 @@ def says(*command):
 
 
 def what_it_names_is_there(rocectl):
-    text, metrics = read("docs/runbook.md"), read("docs/metrics.md") + read("docs/diagnosis.md")
+    text, metrics = read("docs/runbook.md"), read("docs/reference/metrics.md") + read("docs/reference/diagnosis.md")
     check("its metrics", *sorted({name for name in re.findall(r"(?<![:\w])(?:roce|rocelet)_\w+", text) if not re.search(rf"\b{name}\b", metrics)}
                                  - set(re.findall(r"roce_(?:np|rp)", text))))
     usage = says(rocectl, "--help")
     check("its commands", *sorted({name for name in re.findall(r"rocectl ([a-z-]+)", text) if not re.search(rf"^  rocectl {name}\b", usage, re.M)}))
     check("their flags", *sorted({flag for line in re.findall(r"rocectl ([^`\n#]*)", text) for flag in re.findall(r"--[a-z-]+", line)
                                   if flag not in says(rocectl, "help", line.split()[0])}))
+    reasons = set(re.findall(r"`([A-Z]\w+)`", re.search(r"^## Events\n.*?(?=^## )", read("docs/reference/rocectl.md"), re.M | re.S)[0]))
+    named = re.findall(r"`rocectl events`\s+has\s+((?:[A-Z]\w+|and|,|\s)+)", text)
+    check("its events", *sorted({word for words in named for word in re.findall(r"[A-Z]\w+", words)} - reasons))
     recorded = {rule["record"] for group in yaml.safe_load(read("k8s/deploy/monitoring/rules.yaml"))["groups"] for rule in group["rules"] if "record" in rule}
     check("its recording rules", *sorted(set(re.findall(r"\b(?:port|cluster):\w+:\w+", text)) - recorded))
 
 
 def links_lead_somewhere():
-    for path in ["README.md", "CONTRIBUTING.md", *sorted(glob.glob("docs/*.md", root_dir=TOP))]:
+    for path in ["README.md", "CONTRIBUTING.md", "SECURITY.md", *sorted(glob.glob("docs/**/*.md", root_dir=TOP, recursive=True))]:
         links = re.findall(r"\]\(((?!\w+:)[^)\s]+)\)", re.sub(r"```.*?```", "", read(path), flags=re.S))
         check(f"links of {path}", *sum((broken(path, link) for link in links), []))
     base = re.search(r'^#define CAUSE_RUNBOOK "(.*)"$', read("daemon/diagnosis/cause.h"), re.M)[1]
@@ -94,6 +135,9 @@ def links_lead_somewhere():
                 check(f"{rule['alert']} leads to its section", *broken("README.md", url))
 
 
+if sys.argv[1] == "--write":
+    write()
+    sys.exit()
 each_cause_has_its_section()
 what_it_names_is_there(sys.argv[1])
 links_lead_somewhere()

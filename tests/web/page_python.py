@@ -686,8 +686,8 @@ def fifty_pages_of_many_ports():
 
 @figure
 def pictures():
-    """docs/page-*.png: an hour's troubles in a minute and a half."""
-    docs = os.path.join(TOP, "docs")
+    """docs/images/page-*.png: an hour's troubles in a minute and a half."""
+    docs = os.path.join(TOP, "docs/images")
     with PageNode() as node:
         kubelet, pods = registered(node), PodResources(node.dir)
         pods.held = [("train", "job-7", "main", "rocelet.dev/roce", VF_FUNCTION)]

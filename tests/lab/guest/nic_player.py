@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""Plays scenario files (docs/scenarios.md) on the lab's NIC (tests/lab/module), each port on a function of its own.
+"""Plays scenario files (docs/reference/scenarios.md) on the lab's NIC (tests/lab/module), each port on a function of its own.
 
   nic_player.py PAGE make FOLDER          binds functions and makes the ports of all files in FOLDER as their headers say
   nic_player.py PAGE play FOLDER LOG      plays them before the running daemon, one sample for each of its samples; LOG: what it said when
 
 Beside each NAME.jsonl it leaves NAME.played.jsonl, the same with the times that the daemon's samples had: what grows with the time has grown as much more
-or less. PAGE is docs/metrics.md. The port with the highest number steps the others: its counters must be such that the daemon never looks at it between samples.
+or less. PAGE is docs/reference/metrics.md. The port with the highest number steps the others: its counters must be such that the daemon never looks at it between samples.
 What a file asks for and this NIC cannot show ends the program.
 """
 import glob

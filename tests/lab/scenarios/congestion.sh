@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # What goes wrong on RDMA networks, made with real parts: pods of the kubelet with soft-RoCE on a VF each, perftest between them, the guest's
 # queues, its links and its queue pairs. The running diagnosis says the cause, with the pod named, while the fault is there, and its end.
-# What soft-RoCE can show at all: docs/diagnosis.md.
+# What soft-RoCE can show at all: docs/reference/diagnosis.md.
 #   congestion.sh [ROUNDS [FAULT..]]    how often each fault is made, 1, and which; all
 # lab: --kubelet --memory 4096 --timeout 2400
 # proves: daemon/diagnosis daemon/metrics

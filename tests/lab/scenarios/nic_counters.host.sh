@@ -11,11 +11,11 @@ case $1 in
     module) exec tests/lab/host/nic_module.sh "$2" "$LAB_OUT" ;;
     pieces)
         /usr/bin/python3 tests/scenarios/pieces.py "$LAB_OUT/pieces"
-        cp docs/metrics.md "$LAB_OUT/"
+        cp docs/reference/metrics.md "$LAB_OUT/"
         ;;
     all_pieces)
-        cp docs/metrics.md "$LAB_OUT/"
-        /usr/bin/python3 tests/scenarios/pieces.py "$LAB_OUT/pieces" docs/metrics.md
+        cp docs/reference/metrics.md "$LAB_OUT/"
+        /usr/bin/python3 tests/scenarios/pieces.py "$LAB_OUT/pieces" docs/reference/metrics.md
         ;;
     replay)
         for piece in "$LAB_OUT/pieces/$2"/*.played.jsonl; do

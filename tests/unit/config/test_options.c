@@ -440,7 +440,7 @@ static void test_help_and_docs_are_the_table(void **state)
 {
 	(void)state;
 	assert_golden("tests/golden/help.txt", options_help);
-	assert_golden("docs/options.md", options_markdown);
+	assert_golden("docs/reference/options.md", options_markdown);
 }
 
 TEST_GROUP(options)

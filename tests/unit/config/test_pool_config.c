@@ -643,7 +643,7 @@ static void assert_documented(const char *docs, const json_t *value)
 
 		snprintf(quoted, sizeof(quoted), "`%s`", key);
 		if (!strstr(docs, quoted) && strcmp(key, "*") != 0)
-			fail_msg("%s is not in docs/pools.md", quoted);
+			fail_msg("%s is not in docs/reference/pools.md", quoted);
 		assert_documented(docs, inner);
 	}
 }
@@ -655,7 +655,7 @@ static void test_every_key_is_documented(void **state)
 	json_t *tree;
 	(void)state;
 
-	assert_int_equal(config_file_read(&docs, "docs/pools.md", NULL), 0);
+	assert_int_equal(config_file_read(&docs, "docs/reference/pools.md", NULL), 0);
 	good(&c, "{\"pools\":[{\"resourceName\":\"a\",\"selectors\":[{\"vendors\":[\"1\"],"
 		 "\"devices\":[\"1\"],\"drivers\":[\"d\"],\"pciAddresses\":[\"0:1.0\"],"
 		 "\"acpiIndexes\":[\"1\"],\"pfNames\":[\"p\"],\"rootDevices\":[\"0:1.0\"],"
@@ -698,7 +698,7 @@ static void test_every_key_of_a_network_is_documented(void **state)
 	char *allow;
 	(void)state;
 
-	assert_int_equal(config_file_read(&docs, "docs/pools.md", NULL), 0);
+	assert_int_equal(config_file_read(&docs, "docs/reference/pools.md", NULL), 0);
 	allow = strstr(docs.text, "| `allow` |");
 	assert_non_null(allow);
 	allow = strndup(allow, strcspn(allow, "\n"));
@@ -707,7 +707,7 @@ static void test_every_key_of_a_network_is_documented(void **state)
 
 		snprintf(quoted, sizeof(quoted), "`%s`", network_key_name((enum network_key)key));
 		if (!has_a_row(docs.text, quoted))
-			fail_msg("%s has no row in docs/pools.md", quoted);
+			fail_msg("%s has no row in docs/reference/pools.md", quoted);
 		if (NETWORK_ALLOWABLE & NETWORK_BIT(key) && !strstr(allow, quoted))
 			fail_msg("%s is not among what \"allow\" may list there", quoted);
 	}

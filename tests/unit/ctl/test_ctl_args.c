@@ -329,7 +329,7 @@ static void test_the_table_is_sound(void **state)
 /* Heap. */
 static char *page_text(void)
 {
-	FILE *f = fopen("docs/rocectl.md", "r");
+	FILE *f = fopen("docs/reference/rocectl.md", "r");
 	char *text = calloc(1, 1 << 18);
 
 	assert_non_null(f);
@@ -338,7 +338,7 @@ static char *page_text(void)
 	return text;
 }
 
-/* docs/rocectl.md names every command and every flag. */
+/* docs/reference/rocectl.md names every command and every flag. */
 static void test_the_page_has_them(void **state)
 {
 	char *page = page_text(), word[64];

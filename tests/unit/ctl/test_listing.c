@@ -110,16 +110,16 @@ static void assert_documented(const char *page, const json_t *value)
 	json_object_foreach ((json_t *)value, key, member) {
 		snprintf(word, sizeof(word), "`%s`", key);
 		if (!strstr(page, word))
-			fail_msg("docs/rocectl.md does not have %s", word);
+			fail_msg("docs/reference/rocectl.md does not have %s", word);
 		assert_documented(page, member);
 	}
 }
 
-/* Every key of what -o json shows has its place in docs/rocectl.md. */
+/* Every key of what -o json shows has its place in docs/reference/rocectl.md. */
 static void test_keys_are_documented(void **state)
 {
 	static char page[1 << 18];
-	FILE *f = fopen("docs/rocectl.md", "r");
+	FILE *f = fopen("docs/reference/rocectl.md", "r");
 
 	(void)state;
 	assert_non_null(f);

@@ -1,5 +1,5 @@
-/* docs/metrics.md and docs/diagnosis.md are made from the code: UPDATE_GOLDEN=1 (`make docs`)
- * rewrites it. */
+/* docs/reference/metrics.md and docs/reference/diagnosis.md are made from the code: UPDATE_GOLDEN=1
+ * (`make docs`) rewrites it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,13 +20,13 @@
 static void metrics_md_is_what_the_code_says(void **state)
 {
 	(void)state;
-	assert_golden("docs/metrics.md", metrics_doc);
+	assert_golden("docs/reference/metrics.md", metrics_doc);
 }
 
 static void diagnosis_md_is_what_the_code_says(void **state)
 {
 	(void)state;
-	assert_golden("docs/diagnosis.md", diagnosis_doc);
+	assert_golden("docs/reference/diagnosis.md", diagnosis_doc);
 }
 
 static char *document(void)

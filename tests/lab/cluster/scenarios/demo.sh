@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# For people: what docs/install.md says, typed and answered, on a cluster of two nodes, then traffic between two pods and what both rocelets say of
+# For people: what docs/start/install.md says, typed and answered, on a cluster of two nodes, then traffic between two pods and what both rocelets say of
 # it, until Ctrl-C or for DEMO_SECONDS. Congestion comes and goes: the switch's way to node 1 is narrow for half a minute of each.
 # cluster: --kubelet --memory 3072 --timeout 86400
 # shellcheck source=../lib.sh

@@ -2,7 +2,7 @@
 # What an administrator does, in his words, on a cluster of two nodes: install, pods with a VF each and RDMA traffic between them from node to node,
 # updates and rollbacks while that flows, and away with it.
 # cluster: --kubelet --memory 3072 --timeout 3600
-# proves: k8s/deploy docs/install.md
+# proves: k8s/deploy docs/start/install.md
 # when: soak
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh" "$1"
@@ -10,7 +10,7 @@
 . "$(dirname "$0")/../rocelet.sh"
 
 N_VFS=2
-cd "$PROJECT_DIR" || exit # where the words of docs/install.md are typed
+cd "$PROJECT_DIR" || exit # where the words of docs/start/install.md are typed
 
 # The next version is these sources by another number: its image is made before (check.sh), its manifests are those here.
 NEXT=$VERSION-next

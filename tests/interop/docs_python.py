@@ -1,0 +1,359 @@
+#!/usr/bin/python3
+"""Runs what the documents show: every command, configuration, manifest, query and program in a block of code (tests/lint/docs.py finds them).
+
+  docs_python.py DAEMON ROCECTL MK_SYSFS PROMTOOL KUBECTL..
+
+rocectl asks a daemon that runs here, on a synthetic node. kubectl has no API server: it reads its arguments and files, and may fail to connect, but not
+before. make only prints what it would do. One line per check, "N passed, N failed" last.
+
+run: {build}/rocelet {build}/rocectl {build}/bench/mk_sysfs {prometheus}/usr/bin/promtool {kubectls}
+proves: docs README.md
+when: turns
+"""
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+import yaml
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "../lib"), os.path.join(HERE, "../lint")]
+import docs  # noqa: E402
+from run_checks import run_checks  # noqa: E402
+from suggest_python import SOON, equal, until  # noqa: E402
+
+DAEMON, ROCECTL, MK_SYSFS, PROMTOOL, *KUBECTLS = (os.path.abspath(path) for path in sys.argv[1:])
+OFFLINE = ("connection", "refused", "no configuration has been provided", "couldn't get current server", "dial tcp", "unable to connect")
+# What the documents write in place of a node's own names.
+STANDS_FOR = {"NODE": "node-17", "POD": "rocelet-abcde", "FILE": "FILE.json", "NAMESPACE": "rocelet", "$pod": "rocelet-abcde", "60": "1"}
+
+
+def run(*command, folder=None, timeout=SOON, **environment):
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=timeout, check=False, stdin=subprocess.DEVNULL,
+                          env={**os.environ, "KUBECONFIG": "/nonexistent", **environment})
+
+
+def blocks(kind):
+    found = [block for block in docs.blocks() if docs.runner(block) == kind]
+    assert found, f"the documents have no block of the kind {kind}"
+    return found
+
+
+def each(kind, judge):
+    """All blocks of a kind are judged; what is wrong with them is told together."""
+    problems = []
+    for block in blocks(kind):
+        try:
+            judge(block)
+        except AssertionError as error:
+            problems.append(f"{block.path}:{block.line}: {error}")
+    assert not problems, "\n" + "\n".join(problems)
+
+
+class Node:
+    """Two PFs with VFs, and a daemon."""
+
+    def __init__(self):
+        self.temp = tempfile.TemporaryDirectory()
+        self.dir = self.temp.name
+        subprocess.run([MK_SYSFS, self.dir + "/sys", "2", "8", "upstream"], check=True, stdout=subprocess.DEVNULL)
+        for folder in ("dev/infiniband", "proc", "kubelet/device-plugins"):
+            os.makedirs(f"{self.dir}/{folder}")
+        self.roots = [f"--{name}-root={self.dir}/{name_of}" for name, name_of in (("sysfs", "sys"), ("dev", "dev"), ("proc", "proc"))]
+        self.socket = self.dir + "/run/rocelet.sock"
+        self.daemon = None
+
+    def start(self):
+        self.daemon = subprocess.Popen([DAEMON, "--config", self.write("{}"), *self.roots, "--listen", "", "--run-dir", self.dir + "/run", "--state-dir",
+                                        self.dir + "/state", "--kubelet-dir", self.dir + "/kubelet", "--sample-interval", "0.1"],
+                                       stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        until("rocectl is answered", lambda: run(ROCECTL, "devices", "--socket", self.socket).returncode == 0)
+
+    def stop(self):
+        if self.daemon:
+            self.daemon.send_signal(signal.SIGTERM)
+            equal(self.daemon.wait(SOON), 0)
+
+    def write(self, text):
+        path = self.dir + "/FILE.json"
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text)
+        return path
+
+
+node = Node()
+checks = []
+
+
+def check(function):
+    checks.append(function)
+    return function
+
+
+# --- configurations, queries, manifests --------------------------------------------------------
+
+
+@check
+def configurations():
+    """--check-config takes each. A part of one (an entry of "pools") is put where it belongs."""
+    def judge(block):
+        tree = json.loads(block.text)
+        text = json.dumps({"pools": [tree]}) if "resourceName" in tree else block.text
+        out = run(DAEMON, "--config", node.write(text), *node.roots, "--check-config")
+        assert out.returncode == 0 and "unknown key" not in out.stdout, out.stdout + out.stderr
+    each("configuration", judge)
+
+
+# Two files whose mistakes are in the lines that the page names.
+MISTAKES = ("""{
+  "resourceList": [
+    {
+      "resourceName": "bad",
+      "selectors": {
+        "vendors": ["15b3"],
+        "drivers": [
+          "mlx5_core"
+        ],
+        "isRdma": true,
+
+        "pfNames": ["ens1np0", "eth1#5-2"]
+      }}, {"resourceName": "good", "selectors": {
+        "vendors": ["15b3"], "pfName": 1
+      }
+    }
+  ]
+}
+""", "\n" * 18 + """{
+  "mode": "hca",
+}
+""")
+
+
+@check
+def messages():
+    """Those of a wrong configuration, as docs/reference/pools.md shows them."""
+    shown = next(b.text for b in docs.blocks() if b.path == "docs/reference/pools.md" and docs.first_line(b).startswith("intel.com/bad is left out"))
+    said = ""
+    for text in MISTAKES:
+        with open(node.dir + "/c.json", "w", encoding="utf-8") as f:
+            f.write(text)
+        said += run(DAEMON, "--config", "c.json", *node.roots, "--check-config", folder=node.dir).stderr
+    missing = [line for line in shown.splitlines() if f" {line}\n" not in said]
+    assert not missing, f"{missing} is not in:\n{said}"
+
+
+def names_of_families():
+    return set(re.findall(r"^\| `(\w+)` \| ", docs.read("docs/reference/metrics.md"), re.M)) | {"up"}
+
+
+@check
+def queries():
+    known = names_of_families()
+
+    def judge(block):
+        expressions = re.findall(r"^\S.*(?:\n\s.*)*", block.text, re.M)
+        rules = {"groups": [{"name": "docs", "rules": [{"record": f"docs:{i}", "expr": e} for i, e in enumerate(expressions)]}]}
+        path = node.dir + "/rules.yaml"
+        with open(path, "w", encoding="utf-8") as f:
+            yaml.safe_dump(rules, f)
+        out = run(PROMTOOL, "check", "rules", "--lint=none", path)
+        assert out.returncode == 0, out.stdout + out.stderr
+        unknown = set(re.findall(r"\b(?:roce|rocelet)_\w+", block.text)) - known
+        assert not unknown, f"not in metrics.md: {unknown}"
+    each("promql", judge)
+
+
+def judge_pod(tree):
+    annotation = tree["metadata"]["annotations"]["rocelet.dev/networks"]
+    keys = set(re.findall(r"^\| `(\w+)`", docs.read("docs/reference/pools.md").split("## The annotation of a pod")[1], re.M))
+    entries = json.loads(annotation)
+    unknown = {key for entry in entries for key in entry} - keys
+    assert entries and not unknown, f"not documented: {unknown}"
+    if "spec" in tree:
+        asked = {r for c in tree["spec"]["containers"] for r in c["resources"]["limits"]}
+        assert {entry["resource"] for entry in entries} <= asked, "the annotation is of another resource"
+
+
+def judge_prometheus(text):
+    """Files that it names are put where it finds them."""
+    folder = node.dir + "/prometheus"
+    os.makedirs(folder, exist_ok=True)
+    for name in re.findall(r"/etc/prometheus/([\w.-]+)", text):
+        with open(f"{folder}/{name}", "w", encoding="utf-8") as f:
+            f.write("x")
+    with open(folder + "/prometheus.yml", "w", encoding="utf-8") as f:
+        f.write(text.replace("/etc/prometheus", folder))
+    out = run(PROMTOOL, "check", "config", "--syntax-only", folder + "/prometheus.yml")
+    assert out.returncode == 0, out.stdout + out.stderr
+
+
+def judge_kustomization(text):
+    """By each kubectl, beside a copy of the manifests. A DaemonSet alone is a patch of the overlay `native`."""
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree(os.path.join(docs.TOP, "k8s"), folder + "/rocelet/k8s")
+        if text.startswith("apiVersion: apps/v1"):
+            with open(folder + "/nodes.yaml", "w", encoding="utf-8") as f:
+                f.write(text)
+            text = "bases: [rocelet/k8s/deploy/overlays/native]\npatchesStrategicMerge: [nodes.yaml]\n"
+        with open(folder + "/kustomization.yaml", "w", encoding="utf-8") as f:
+            f.write(text)
+        for kubectl in KUBECTLS:
+            out = run(kubectl, "kustomize", folder)
+            assert out.returncode == 0, out.stderr
+            assert any(d["kind"] == "DaemonSet" for d in yaml.safe_load_all(out.stdout))
+
+
+@check
+def manifests():
+    def judge(block):
+        tree = yaml.safe_load(block.text)
+        if "annotations" in tree.get("metadata", {}):
+            judge_pod(tree)
+        elif "scrape_configs" in tree:
+            judge_prometheus(block.text)
+        else:
+            judge_kustomization(block.text)
+    each("manifest", judge)
+
+
+# --- programs ----------------------------------------------------------------------------------
+
+
+@check
+def programs():
+    """They read a pod's status file, as the daemon writes it."""
+    def judge(block):
+        out = run("/usr/bin/python3", "-c", block.text, **{name: os.path.join(docs.TOP, "tests/golden/api_pod_status.json")
+                                                         for name in re.findall(r'environ\["(\w+)"\]', block.text)})
+        assert out.returncode == 0 and "packets are lost" in out.stdout, out.stdout + out.stderr
+    each("python", judge)
+
+
+@check
+def scenarios():
+    """What --replay says of a file is what the page says next about it."""
+    def judge(block):
+        out = run(ROCECTL, "diagnose", "--replay", node.write(block.text), "-o", "json")
+        got = json.loads(out.stdout)
+        shown = next(b.text for b in docs.blocks() if b.path == block.path and b.text.startswith('{"scenario": "slow",\n'))
+        equal([got["samples"], got["events"][0]["t"], got["events"][0]["event"], got["events"][0]["onset"]],
+              [int(re.search(r'"samples": (\d+)', shown)[1]), float(re.search(r'"t": ([\d.]+)', shown)[1]), "opened",
+               float(re.search(r'"onset": ([\d.]+)', shown)[1])])
+    each("scenario", judge)
+
+
+def storm():
+    """A port that receives 12 GB/s for a minute, and then sends pause without a break."""
+    yield {"scenario": "storm", "ports": [{"device": "mlx5_0", "rate_bytes_per_second": 50e9, "mtu_bytes": 4096, "settings": {"pfc": [3]}}]}
+    for second in range(66):
+        received, paused = 12e9 * min(second, 60), max(second - 60, 0)
+        yield {"t": second, "device": "mlx5_0", "values": {
+            'roce_bytes_total{direction="received"}': received, 'roce_priority_bytes_total{direction="received",priority="3"}': received,
+            'roce_pfc_pause_seconds_total{direction="sent",priority="3"}': paused}}
+
+
+@check
+def what_a_replay_prints():
+    """Line by line, up to the dots."""
+    shown = next(b.text for b in docs.blocks() if b.path == "docs/reference/scenarios.md" and "--replay storm.jsonl" in b.text).splitlines()[1:]
+    with open(node.dir + "/storm.jsonl", "w", encoding="utf-8") as f:
+        f.writelines(json.dumps(line) + "\n" for line in storm())
+    got = run(ROCECTL, "diagnose", "--replay", "storm.jsonl", folder=node.dir).stdout.splitlines()
+    wanted = shown[:[line.strip() for line in shown].index("...")]
+    equal(got[:len(wanted)], wanted)
+
+
+# --- command lines -----------------------------------------------------------------------------
+
+
+def words_of(call):
+    return [STANDS_FOR.get(word, word) for word in shlex.split(call)]
+
+
+def run_make(args, _):
+    out = run("make", "-n", "--no-print-directory", *args, folder=docs.TOP, timeout=300)
+    assert out.returncode == 0, out.stderr[-300:]
+
+
+def run_rocelet(args, _):
+    node.write('{"pools": [{"resourceName": "roce", "selectors": {"pfNames": ["ens1np0#0-3"], "isRdma": true}}]}')
+    out = run(DAEMON, *args, *node.roots, folder=node.dir)
+    assert out.returncode == 0, out.stdout + out.stderr
+
+
+def run_rocectl(args, _):
+    """Anything but a wrong command line and a daemon that is not there. What it asks of a pod or a device that is not on this node may be refused."""
+    if args[0].isupper():
+        return  # the form of a command line
+    if "--replay" in args:
+        args = [node.write('{"t": 0}\n') if word.endswith(".jsonl") else word for word in args]
+    elif "--device" in args or args[0] == "explain":
+        listed = run(ROCECTL, "devices", "-o", "name", "--socket", node.socket).stdout.split()[0]
+        args = [listed if i and (args[i - 1] == "--device" or args[0] == "explain") else word for i, word in enumerate(args)]
+    out = run(ROCECTL, *args, "--socket", node.socket, folder=node.dir)
+    assert out.returncode in (0, 1, 4, 5) and "usage" not in out.stderr, f"{out.returncode} {out.stderr}"
+
+
+def run_kubectl(args, _):
+    for i, word in enumerate(args[:-1]):
+        if word in ("-f", "-k") and args[i + 1].startswith("k8s/"):
+            assert os.path.exists(os.path.join(docs.TOP, args[i + 1])), args[i + 1]
+    if "--" in args:
+        run_call(shlex.join(args[args.index("--") + 1:]))
+    if args[0] == "proxy":
+        return  # serves until it is ended, whatever there is behind it
+    for kubectl in KUBECTLS:
+        out = run(kubectl, "--server=http://127.0.0.1:1", *args, folder=docs.TOP)
+        said = (out.stdout + out.stderr).lower()
+        written = "does not exist" in said and "rocelet.yaml" in said  # by the command before
+        assert out.returncode == 0 or written or any(word in said for word in OFFLINE), out.stderr
+
+
+RUNNERS = {"make": run_make, "rocelet": run_rocelet, "rocectl": run_rocectl, "kubectl": run_kubectl}
+
+
+def run_call(call):
+    program, *args = words_of(call)
+    RUNNERS[program](args, call)
+
+
+@check
+def commands():
+    def judge(block):
+        for line in docs.commands(block.text):
+            for call in docs.simple_commands(line):
+                try:
+                    run_call(call)
+                except AssertionError as error:
+                    raise AssertionError(f"{call}: {error}") from error
+    node.start()
+    try:
+        each("shell", judge)
+    finally:
+        node.stop()
+
+
+@check
+def an_unknown_flag_is_seen():
+    """That all of this can fail."""
+    node.start()
+    try:
+        for call in ("rocectl events --devise mlx5_0", "rocectl evnets", "rocelet --chek-config", "kubectl get nodes --colour", "kubectl -n rocelet exec p -- rocectl nothing",
+                     "make no-such-target", "kubectl apply -k k8s/deploy/overlays/nowhere"):
+            try:
+                run_call(call)
+            except AssertionError:
+                continue
+            raise AssertionError(f"not refused: {call}")
+    finally:
+        node.stop()
+
+
+if __name__ == "__main__":
+    sys.exit(run_checks(checks))
