@@ -102,6 +102,7 @@ def on_a_nic():
     """What the lab's NIC plays, too (pieces.py), in the half minute from 50 s on: looks at RDMA counters that fail, zeros, counters that are listed no more."""
     def read(change, start=0):
         p = Port(start=start)
+        p.hidden.add("roce_cnp_received_packets_total")  # mlx5's is the sum of those handled and ignored
         values, count = p.values, [0]
 
         def some():
@@ -318,7 +319,7 @@ def degraded():
         links("imperfect-links-of-two-kinds", (200, 200, 100, 100), "none"),
         links("imperfect-link-of-two-siblings", (200, 200, 100), "none"),
         rails("imperfect-rail-behind", (1, 1, 0.3, 1, 1), [expected("rail_behind", "info", "mlx5_2", onset=(200, 300), pod="train/rank-2")]),
-        rails("imperfect-rails-uneven", (1, 0.6, 0.3, 1, 0.8), "none"),
+        rails("imperfect-rails-uneven", (1, 0.68, 0.3, 1, 0.8), "none"),
         rails("imperfect-rails-too-few", (1, 1, 0.3), "none"),
     ]
 

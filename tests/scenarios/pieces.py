@@ -13,6 +13,7 @@ import sys
 
 import causes
 import healthy as hours  # noqa: F401
+import imperfect
 import mistakes
 import stories  # noqa: F401
 import world
@@ -69,7 +70,7 @@ def switched_off():
 # round only one may stand out.
 MAKERS = (causes.fabric_congestion, causes.slow_receiver, causes.slow_receiver_variants, causes.storms, causes.paused_by_network, causes.congestion_control,
           causes.settings, causes.global_pause, causes.links, causes.bad_link, causes.loss, causes.neighbours, causes.applications, causes.trust,
-          mistakes.mistake_16_backwards, of_bnxt, switched_off)
+          mistakes.mistake_16_backwards, of_bnxt, switched_off, imperfect.on_a_nic)
 ROUNDS = {
     "congestion": ("fabric-congestion-warning", "fabric-congestion-critical", "fabric-congestion-below", "slow-receiver-warning", "slow-receiver-drops",
                    "slow-receiver-one-pause", "pcie-stalled", "pcie-whole-seconds", "storm-source-moving", "storm-victim"),
@@ -79,6 +80,7 @@ ROUNDS = {
                  "neighbour-noisy", "not-ready-sent", "wrong-key"),
     "bnxt": ("fabric-congestion-bnxt", "bnxt-loss", "bnxt-slow-receiver", "bnxt-storm-victim", "bnxt-nic-cache", "bnxt-marks-below",
              "pfc-switched-off", "contradiction-cnp"),
+    "imperfect": ("live-failed", "live-failed-and-lossy", "live-zeros", "live-zeros-and-lossy", "live-vanished", "live-vanished-and-lossy"),
 }
 
 

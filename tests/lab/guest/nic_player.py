@@ -26,6 +26,8 @@ DRIVERS = {"mlx5": "mlx5_core", "bnxt_re": "bnxt_en"}
 # Counts below this come whole, when they come; above it they grow with the time, as rates.
 FEW = 100
 GAUGES = ("outbound_pci_stalled_", "active_")
+# A counter that reads 0 for so many samples at most and is back at its total counts on meanwhile.
+DIP = 2
 PCIE_SPEEDS = {2.5: 1, 5: 2, 8: 3, 16: 4, 32: 5, 64: 6}
 ACTIVE = 4
 PATIENCE_S = 180  # of a machine that others keep busy
@@ -91,6 +93,23 @@ def make_vfs(path, n):
 
 def number_of(device):
     return int(re.search(r"\d+$", device).group())
+
+
+def is_dip(values, i):
+    """Is value i a 0 between totals that do not fall?"""
+    before = next((v for v in reversed(values[:i]) if v), 0)
+    after = next((v for v in values[i + 1:i + 1 + DIP] if v), 0)
+    return values[i] == 0 and 0 < before <= after
+
+
+def counted(values, dips=True):
+    """What was counted where nothing (None), or 0 for a moment, was read: in between it grew evenly, at the ends it stood."""
+    known = [i for i, v in enumerate(values) if v is not None and not (dips and is_dip(values, i))]
+    filled = list(values)
+    for i in set(range(len(values))) - set(known):
+        low, high = max((k for k in known if k < i), default=known[0]), min((k for k in known if k > i), default=known[-1])
+        filled[i] = values[low] + (values[high] - values[low]) * (i - low) / max(high - low, 1)
+    return filled
 
 
 def is_rate(name, grown):
@@ -182,11 +201,34 @@ class Port:
     def script(self):
         """Each sample's step, from the second on: what counters do from the sample before on."""
         grows = {}
-        for (t, before, _), (then, now, _) in zip(self.samples, self.samples[1:]):
+        read = {name: [found.get(name) for _, found, _ in self.samples] for name in self.samples[0][1]}
+        true = {name: counted(values, not name[1].startswith(GAUGES)) for name, values in read.items()}
+        for i, ((t, *_), (then, *_)) in enumerate(zip(self.samples, self.samples[1:])):
             lines = []
-            for name, value in now.items():
-                lines += self.steps(name, before[name], value, then - t, grows)
+            for name, values in true.items():
+                lines += self.steps(name, values[i], values[i + 1], then - t, grows)
+                lines += self.masks(name, [value == 0 != count for value, count in zip(read[name], values)][i:i + 2], "0")
+            lines += self.failures(i)
             yield "\n".join(lines) + "\n"
+
+    @staticmethod
+    def masks(name, states, mask):
+        """From one sample to the next."""
+        if states[0] != states[1]:
+            yield f"{name[0]} {name[1]} {mask} {states[1]:d}"
+
+    def failures(self, i):
+        """RDMA counters are missing together, when a look fails; those of ethtool one by one, when a driver does not list them any more."""
+        def missing(k):
+            return {name for name in self.samples[0][1] if name not in self.samples[k][1]}
+
+        rdma = {name for name in self.samples[0][1] if name[0] == "hw"}
+        states = [rdma & missing(k) for k in (i, i + 1)]
+        if any(state not in (set(), rdma) for state in states):
+            sys.exit(f"{self.device}: some RDMA counters without others cannot be played")
+        yield from self.masks(("hw", "*"), [bool(state) for state in states], "!")
+        for name in sorted((missing(i) ^ missing(i + 1)) - rdma):
+            yield from self.masks(name, [name in missing(k) for k in (i, i + 1)], "-")
 
     @staticmethod
     def steps(name, before, now, seconds, grows):
@@ -204,12 +246,19 @@ class Port:
     def played(self, times):
         """The lines, as they were at these times."""
         shown = dict(self.lines[0]["values"])
+        read = {series: [line["values"].get(series) for line in self.lines] for series in shown}
+        true = {series: counted(values, self.is_counter(series)) for series, values in read.items()}
         yield {**self.lines[0], "t": times[0]}
         for i, (before, now) in enumerate(zip(self.lines, self.lines[1:])):
             stretched = (times[i + 1] - times[i]) / (now["t"] - before["t"])
-            for series, value in now["values"].items():
-                shown[series] = self.shown(series, shown[series], before["values"][series], value, stretched)
-            yield {**now, "t": times[i + 1], "values": dict(shown)}
+            for series, values in true.items():
+                shown[series] = self.shown(series, shown[series], values[i], values[i + 1], stretched)
+            yield {**now, "t": times[i + 1],
+                   "values": {series: 0 if value == 0 != true[series][i + 1] else shown[series] for series, value in now["values"].items()}}
+
+    def is_counter(self, series):
+        entry = self.vendor.find(series)
+        return bool(entry) and not entry[1][0].startswith(GAUGES)
 
     def shown(self, series, shown, before, now, stretched):
         entry = self.vendor.find(series)
@@ -338,6 +387,7 @@ def play(pieces, ports, log):
         record["reports"].append(json.loads(daemon.get("/api/v1/diagnosis")))
     steps.wait(first + n)
     record["reports"].append(json.loads(daemon.get("/api/v1/diagnosis")))
+    record["page"] = daemon.get("/metrics").decode()
     record["events"] = json.loads(daemon.get("/api/v1/events"))["events"]
     put(log, json.dumps(record))
     for piece in pieces:

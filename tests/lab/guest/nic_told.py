@@ -3,7 +3,7 @@
 
   nic_told.py FOLDER LOG      FOLDER/NAME.played.jsonl is a piece, FOLDER/NAME.replay.json what rocectl said of it, LOG the player's
 
-A line for each piece: "ok NAME: WHAT" or "bad NAME: WHY"; then "# ..." lines, how soon verdicts stood.
+Two lines for each piece, of its verdicts and of its counters on the metrics page at the end: "ok NAME: WHAT" or "bad NAME: WHY"; then "# ..." lines, how soon verdicts stood.
 
 The same causes on the same ports, with the same severities. An onset may lie a sample beside: what the daemon hears of links and health comes between two
 samples, and is in the one or the other. Of settings it may lie two samples later than that: nobody tells that they changed, the daemon asks for them every
@@ -48,6 +48,7 @@ class Piece:
         with open(path, encoding="utf-8") as file:
             header, *lines = map(json.loads, file)
         self.devices = {port["device"] for port in header["ports"]}
+        self.lines = {device: [line for line in lines if line["device"] == device] for device in self.devices}
         self.times = sorted({line["t"] for line in lines})
         self.tolerance = TOLERANCE_OF_SETTINGS if any("settings" in line for line in lines) else TOLERANCE
 
@@ -106,6 +107,41 @@ def event_ms(event):
     return datetime.datetime.fromisoformat(event["first"].replace("Z", "+00:00")).timestamp() * 1000
 
 
+LABELS = re.compile(r'(\w+)="([^"]*)"')
+# Seconds that counters may have gone on after the last sample, and what rounding of rates makes of a count.
+GOES_ON, ROUNDED = 60, 100
+
+
+def totals(page):
+    """{(device, family, labels): value} of counters of ports."""
+    found = {}
+    for family, labels, value in re.findall(r"^(\w+_total)\{([^}]*)\} (\S+)$", page, re.M):
+        labels = dict(LABELS.findall(labels))
+        key = labels.pop("device", ""), family, frozenset((k, v) for k, v in labels.items() if k not in ("port", "source"))
+        found[key] = max(found.get(key, 0), float(value))
+    return found
+
+
+def differing(piece, found):
+    """Yields counters of the page that are not what was played last."""
+    for device, lines in piece.lines.items():
+        first, last = lines[0], lines[-1]
+        for series, value in first["values"].items():
+            family, _, labels = series.partition("{")
+            shown = found.get((device, family, frozenset(LABELS.findall(labels))))
+            now = last["values"].get(series)
+            if not family.endswith("_total"):
+                continue
+            if now is None or shown is None:
+                if (now is None) != (shown is None):
+                    yield f"{series} of {device} is {'there' if now is None else 'missing'}"
+                continue
+            scale = 1e-4 if "_seconds_" in family else 1
+            most = now + max(now - value, 0) * GOES_ON / (last["t"] - first["t"]) * 1.5
+            if not now * 0.999 - ROUNDED * scale <= shown <= most * 1.001 + ROUNDED * scale:
+                yield f"{series} of {device} is {shown:.9g}, not {now:.9g} to {most:.9g}"
+
+
 def main():
     folder, log = sys.argv[1], load(sys.argv[2])
     found, lines = by_daemon(log), []
@@ -114,6 +150,8 @@ def main():
         problems = list(compare(wanted, {key: told for key, told in found.items() if key[0] in piece.devices}, piece.tolerance))
         what = ", ".join(f"{cause} of {device}, {told}" for (device, cause), told in wanted.items()) or "silence"
         print(f"bad {piece.name}: {'; '.join(problems)}" if problems else f"ok {piece.name}: {what}")
+        differ = list(differing(piece, totals(log["page"])))
+        print(f"bad {piece.name}: {len(differ)} counters differ: {'; '.join(differ[:3])}" if differ else f"ok {piece.name}: counters are what was played")
         lines += [f"# {piece.name}: {cause} stood {seconds:.2f} s after what it is about had changed" for cause, seconds in delays(log, wanted)]
     for line in lines:
         print(line)

@@ -25,13 +25,27 @@ static u64 value_at(const struct lab_counters *c, int i, u64 now)
 	       mul_u64_u64_div_u64(c->items[i].rate, now - c->since, NSEC_PER_SEC);
 }
 
-void counters_look(struct lab_counters *c, u64 *ret)
+int counters_look(struct lab_counters *c, u64 *ret)
 {
+	int r;
+
 	spin_lock(&lock);
 	c->looked = ktime_get_ns();
 	for (int i = 0; i < c->n; i++)
-		ret[i] = value_at(c, i, c->looked);
+		if (!c->items[i].gone)
+			*ret++ = c->items[i].zero ? 0 : value_at(c, i, c->looked);
+	r = c->fails ? -EIO : 0;
 	spin_unlock(&lock);
+	return r;
+}
+
+int counters_listed(const struct lab_counters *c)
+{
+	int n = 0;
+
+	for (int i = 0; i < c->n; i++)
+		n += !c->items[i].gone;
+	return n;
 }
 
 /* Before the first look nothing has grown. */

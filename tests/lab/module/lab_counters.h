@@ -14,16 +14,21 @@
 struct lab_counter {
 	char name[COUNTER_NAME_MAX];
 	u64 base, rate; /* at `since`; a second */
+	bool zero;	/* reads 0, and counts on */
+	bool gone;	/* is not listed any more */
 };
 
 struct lab_counters {
 	struct lab_counter *items; /* room for COUNTERS_MAX; NULL: none */
 	int n;
 	u64 since, looked; /* ns */
+	bool fails;	   /* looks fail, and all count on */
 };
 
-/* Copies all values; counts as a look. */
-void counters_look(struct lab_counters *, u64 *ret);
+/* Copies the values of those that are listed; counts as a look. -EIO: looks fail. */
+int counters_look(struct lab_counters *, u64 *ret);
+/* How many are listed. */
+int counters_listed(const struct lab_counters *);
 /* From the last look on other rates hold: between these, set rates and bases of items. */
 void counters_lock(void);
 void counters_rebase(struct lab_counters *);

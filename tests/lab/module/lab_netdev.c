@@ -108,7 +108,7 @@ static int set_pause(struct net_device *netdev, struct ethtool_pauseparam *pause
 
 static int count_strings(struct net_device *netdev, int set)
 {
-	return set == ETH_SS_STATS ? nic_of(netdev)->eth.n : -EOPNOTSUPP;
+	return set == ETH_SS_STATS ? counters_listed(&nic_of(netdev)->eth) : -EOPNOTSUPP;
 }
 
 static void get_strings(struct net_device *netdev, u32 set, u8 *to)
@@ -116,7 +116,8 @@ static void get_strings(struct net_device *netdev, u32 set, u8 *to)
 	const struct lab_counters *c = &nic_of(netdev)->eth;
 
 	for (int i = 0; set == ETH_SS_STATS && i < c->n; i++)
-		ethtool_sprintf(&to, "%s", c->items[i].name);
+		if (!c->items[i].gone)
+			ethtool_sprintf(&to, "%s", c->items[i].name);
 }
 
 static void get_statistics(struct net_device *netdev, struct ethtool_stats *stats, u64 *to)

@@ -95,9 +95,10 @@ static int get_stats(struct ib_device *ib, struct rdma_hw_stats *stats, u32 port
 {
 	struct lab_nic *nic = nic_of_ib(ib);
 
-	counters_look(&nic->hw, stats->value);
+	int r = counters_look(&nic->hw, stats->value);
+
 	script_beat(nic);
-	return nic->hw.n;
+	return r < 0 ? r : nic->hw.n;
 }
 
 /* --- from make to unmake ---------------------------------------------------------------------- */

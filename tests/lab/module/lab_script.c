@@ -30,7 +30,8 @@ static u64 stepped; /* when, ns */
 
 static void apply(struct lab_nic *nic, const struct change *c)
 {
-	struct lab_counter *counter = &(c->hw ? &nic->hw : &nic->eth)->items[c->counter];
+	struct lab_counters *all_of = c->hw ? &nic->hw : &nic->eth;
+	struct lab_counter *counter = &all_of->items[c->counter];
 
 	switch (c->op) {
 	case '=':
@@ -41,6 +42,15 @@ static void apply(struct lab_nic *nic, const struct change *c)
 		break;
 	case '~':
 		counter->rate = c->amount;
+		break;
+	case '0':
+		counter->zero = c->amount;
+		break;
+	case '-':
+		counter->gone = c->amount;
+		break;
+	case '!':
+		all_of->fails = c->amount;
 		break;
 	}
 }
@@ -106,12 +116,16 @@ static int parse(const struct lab_nic *nic, const char *line, struct change *ret
 	char kind[4], name[COUNTER_NAME_MAX], op;
 	unsigned long long amount;
 
-	if (sscanf(line, "%3s %39s %c %llu", kind, name, &op, &amount) != 4 || !strchr("=+~", op))
+	if (sscanf(line, "%3s %39s %c %llu", kind, name, &op, &amount) != 4 ||
+	    !strchr("=+~0-!", op))
 		return -EINVAL;
 	ret->hw = strcmp(kind, "hw") == 0;
 	ret->op = op;
 	ret->amount = amount;
-	ret->counter = counters_find(ret->hw ? &nic->hw : &nic->eth, name);
+	/* ethtool cannot fail, and RDMA's core has one list of names for good. */
+	if (op == (ret->hw ? '-' : '!'))
+		return -EINVAL;
+	ret->counter = op == '!' ? 0 : counters_find(ret->hw ? &nic->hw : &nic->eth, name);
 	return min(ret->counter, 0);
 }
 

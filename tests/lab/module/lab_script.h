@@ -2,7 +2,8 @@
  *
  * A write to `script` is one step, as lines "hw|eth NAME OP AMOUNT": "=" it is AMOUNT now, "+"
  * AMOUNT more at once, "~" AMOUNT more every second from here on. Counters of which a step does not
- * speak go on as they do; after the last step all do.
+ * speak go on as they do; after the last step all do. With 1 until 0: "0" it reads 0 and counts on,
+ * "-" (eth) it is not listed, "!" (hw, NAME is *) looks fail.
  *
  * The looks of whoever samples make the steps, so that each of its samples sees one: the function
  * that beats has to be the one whose RDMA counters it reads last. */

@@ -5,7 +5,7 @@
 #   nic_counters.sh all [ROUND..]    rounds of every other scenario that this NIC can show: --timeout 3600
 # lab: --kernel 6.1 --timeout 600 --nics 12
 # proves: daemon/diagnosis hw/counters daemon/metrics
-# when: turns congestion settings
+# when: turns congestion settings imperfect
 # when: soak --timeout 3600 -- all
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh
@@ -22,6 +22,36 @@ configuration() { # ROUND
         json 'json.dumps({"expect-congestion-control": doc["expect_congestion_control"], "diagnosis": doc["thresholds"]})'
 }
 
+total() { # DEVICE: one of its counters
+    curl -fsS -m 60 "$HTTP/metrics" | sed -n "s/^roce_sequence_nak_received_total{device=\"$1\".*} //p"
+}
+
+index_of() { # DEVICE
+    rdma dev show "$1" | cut -d: -f1
+}
+
+# Unplugged, and back with fewer counters, which begin anew, under other indices.
+replugged() { # DEVICE
+    local path function index step
+    path=$(realpath "/sys/class/infiniband/$1/device") function=${path##*/} index=$(index_of "$1")
+    echo "$function" >/sys/bus/pci/drivers/mlx5_core/unbind
+    check_within 60 "unplugged: it has no numbers" '[[ -z $(total '"$1"') ]]'
+    echo "$function" >/sys/bus/pci/drivers_probe
+    printf 'hw %s\n' packet_seq_err np_cnp_sent >"$path/lab/names"
+    printf 'hw packet_seq_err = 7000000\nhw np_cnp_sent = 5\n' >"$path/lab/script"
+    # Its totals are there from its first sample on.
+    step=$(cat "$path/lab/step")
+    wait_until "[[ \$(cat $path/lab/step) != $step ]]"
+    echo "$1" >"$path/lab/device"
+    udevadm settle --timeout=60
+    check "plugged in again, it has another index" '[[ $(index_of '"$1) != $index"' ]]'
+    check_within 60 "and its own totals" '[[ $(total '"$1"') == 7000000 ]]'
+    check_within 60 "counters that it lost are gone" '! curl -fsS -m 60 "$HTTP/metrics" | grep -q "^roce_out_of_sequence_packets_total{device=\"'"$1"'\""'
+    curl -fsS -m 60 "$HTTP/api/v1/diagnosis" |
+        json '" ".join(sorted(v["cause"] for v in doc["verdicts"] if v["device"] == "'"$1"'")) or "none"' >"$OUT/replugged"
+    check "of that no verdict but those of a NIC that was away: $(cat "$OUT/replugged")" '! grep -vqE "^((nic_stuck|link_flap|port_never_up|blind_spot|none) ?)+$" "$OUT/replugged"'
+}
+
 play_round() { # NAME
     local round=$1 verdict name what
     say "$round"
@@ -35,11 +65,12 @@ play_round() { # NAME
         check "$name $what" '[[ $verdict == ok ]]'
     done < <(grep -v '^#' "$OUT/$round.told")
     grep '^#' "$OUT/$round.told" || true # a round of silence has no delays
+    [[ $round != imperfect ]] || replugged mlx5_0
     stop_rocelet
 }
 
 load_nic
-[[ -n ${1:-} ]] || set -- congestion loss settings bnxt
+[[ -n ${1:-} ]] || set -- congestion loss settings bnxt imperfect
 if [[ $1 == all ]]; then
     check "the host makes what is played" 'host_part all_pieces'
     shift
