@@ -15,8 +15,8 @@ static const struct vf_words links = {
 #define WORDS_LINK   &links
 #define SIZE(member) sizeof(((struct vf_settings *)0)->member)
 #define KEY(id, member, key, bit, kind, most)                                                      \
-	[VF_KEY_##id] = {key,	       bit,  offsetof(struct vf_settings, member),                 \
-			 SIZE(member), most, WORDS_##kind}
+	[VF_KEY_##id] = {                                                                          \
+		key, offsetof(struct vf_settings, member), SIZE(member), WORDS_##kind, bit, most}
 
 const struct vf_key_row vf_keys[N_VF_KEYS] = {VF_KEYS(KEY)};
 

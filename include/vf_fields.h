@@ -32,10 +32,10 @@ struct vf_words {
 
 struct vf_key_row {
 	const char *key;
-	unsigned bit;
-	size_t at, size; /* of the member */
-	uint32_t most;
+	size_t at, size;	      /* of the member */
 	const struct vf_words *words; /* NULL: a number */
+	unsigned bit;
+	uint32_t most;
 };
 extern const struct vf_key_row vf_keys[N_VF_KEYS];
 extern const struct vf_words vf_switch; /* "off", "on" */

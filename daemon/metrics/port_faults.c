@@ -12,7 +12,9 @@ static const enum series series_of_fault[N_NIC_FAULTS] = {
 static const struct event_nic *nic_of(const struct event_summary *s, const char *device,
 				      unsigned *at)
 {
-	for (unsigned i = 0; s && i < s->n_nics; i++, *at = (*at + 1) % s->n_nics)
+	unsigned n = s ? s->n_nics : 0;
+
+	for (unsigned i = 0; i < n; i++, *at = (*at + 1) % n)
 		if (strcmp(s->nics[*at].device, device) == 0)
 			return &s->nics[*at];
 	return NULL;
