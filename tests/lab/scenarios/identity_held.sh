@@ -25,7 +25,7 @@ ends_contexts() {
 hold() { # RDMA_DEVICE PORT: opens it outside of its pod
     in_netns evil ib_write_bw -d "$1" -p "$2" >>"$OUT/holder.log" 2>&1 &
     HOLDER=$!
-    check_within 30 "a process outside has the RDMA device open" "rdma res show dev $1 | grep -q 'ctx [1-9]'"
+    check_within 30 "a process outside has the RDMA device open" "rdma res show $1 | grep -q 'ctx [1-9]'"
 }
 
 let_go() {
