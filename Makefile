@@ -318,9 +318,10 @@ fmt: ## format the sources
 fmt-check:
 	$(Q)clang-format --dry-run -Werror $(SOURCES)
 
-check-deps: all ## who may include whom, and who calls whom in a circle
+check-deps: all ## who may include whom, who calls whom in a circle, and which names stand in several files
 	$(Q)tests/check-deps.sh
 	$(Q)python3 tests/check-circles.py $(B)
+	$(Q)python3 tests/check-names.py daemon hw k8s include
 
 # Sources that were found clean are not analyzed again: tests/lint/lint.py. LINT_ALL=1 analyzes every one.
 cppcheck: $(GENERATED)

@@ -17,7 +17,7 @@
 #include "version.h"
 
 /* arg: how many there were. */
-static void on_warning(const char *sentence, void *arg)
+static void main_on_warning(const char *sentence, void *arg)
 {
 	++*(unsigned *)arg;
 	fprintf(stderr, "rocelet: %s\n", sentence);
@@ -32,7 +32,7 @@ static void tell_overridden(const struct options *o, const struct config_file *f
 			names);
 }
 
-static void tell_refusals(const struct pool_config *pools)
+static void main_tell_refusals(const struct pool_config *pools)
 {
 	char text[POOL_REFUSAL_TEXT];
 
@@ -95,8 +95,8 @@ static int daemon_run(const struct launch *l)
 	return EXIT_SUCCESS;
 }
 
-static int act(enum option_action action, const struct launch *l, bool has_file,
-	       unsigned n_warnings, unsigned n_unknown)
+static int main_act(enum option_action action, const struct launch *l, bool has_file,
+		    unsigned n_warnings, unsigned n_unknown)
 {
 	const struct options *o = l->options;
 
@@ -108,7 +108,7 @@ static int act(enum option_action action, const struct launch *l, bool has_file,
 		puts("rocelet " ROCELET_VERSION);
 		return EXIT_SUCCESS;
 	case ACTION_PRINT_CONFIG:
-		tell_refusals(l->pools);
+		main_tell_refusals(l->pools);
 		return print_config(o, l->pools);
 	case ACTION_SUGGEST_CONFIG:
 		return suggest_config(o);
@@ -150,13 +150,13 @@ int main(int argc, char *argv[])
 	int r;
 
 	output_begin();
-	r = options_load(&options, &action, &file, argc, argv, on_warning, &n_warnings, &e);
+	r = options_load(&options, &action, &file, argc, argv, main_on_warning, &n_warnings, &e);
 	has_options = r == 0;
 	n_unknown = n_warnings;
 	if (r == 0)
 		tell_overridden(&options, &file);
 	if (r == 0)
-		r = pool_config_load(&pools, &file, &options, on_warning, &n_warnings, &e);
+		r = pool_config_load(&pools, &file, &options, main_on_warning, &n_warnings, &e);
 	has_file = file.text != NULL;
 	launch.config_digest = config_file_digest(&file);
 	config_file_done(&file);
@@ -166,7 +166,7 @@ int main(int argc, char *argv[])
 		fprintf(stderr, "rocelet: %s\n", e.msg);
 		return 2;
 	}
-	r = act(action, &launch, has_file, n_warnings, n_unknown);
+	r = main_act(action, &launch, has_file, n_warnings, n_unknown);
 	pool_config_done(&pools);
 	return output_end("rocelet", stdout, stderr, r);
 }

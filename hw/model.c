@@ -108,12 +108,13 @@ int natural_cmp(const char *a, const char *b)
 /* --- words -------------------------------------------------------------------------------- */
 
 /* Values come from the kernel: one that is newer than these tables has no name yet. */
-static const char *word_of(const char *const *words, size_t n, unsigned value)
+static const char *model_word_of(const char *const *words, size_t n, unsigned value)
 {
 	return value < n && words[value] ? words[value] : "unknown";
 }
 
-#define WORD(table, value) word_of(table, sizeof(table) / sizeof((table)[0]), (unsigned)(value))
+#define WORD(table, value)                                                                         \
+	model_word_of(table, sizeof(table) / sizeof((table)[0]), (unsigned)(value))
 
 const char *fn_kind_name(enum fn_kind k)
 {
@@ -280,7 +281,7 @@ void host_done(struct host *h)
 
 /* A copy of n elements, with the room that array_push() counts on; sets *ret_n, to 0 when there are
  * none. false: out of memory. */
-static bool copy_array(void **ret, size_t *ret_n, const void *from, size_t n, size_t size)
+static bool model_copy_array(void **ret, size_t *ret_n, const void *from, size_t n, size_t size)
 {
 	size_t room = 1;
 
@@ -302,8 +303,8 @@ static bool copy_array(void **ret, size_t *ret_n, const void *from, size_t n, si
 	({                                                                                         \
 		void *copy_;                                                                       \
 		size_t n_;                                                                         \
-		bool ok_ = copy_array(&copy_, &n_, (src)->items, (src)->count,                     \
-				      sizeof(*(src)->items));                                      \
+		bool ok_ = model_copy_array(&copy_, &n_, (src)->items, (src)->count,               \
+					    sizeof(*(src)->items));                                \
 		(dst)->items = copy_;                                                              \
 		(dst)->count = (__typeof__((dst)->count))n_;                                       \
 		ok_;                                                                               \

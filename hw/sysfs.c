@@ -51,7 +51,7 @@ int sysfs_starved(void)
 }
 
 /* One read: an attribute, like any regular file, delivers all that fits at once. */
-static ssize_t read_once(int fd, char *buf, size_t size)
+static ssize_t sysfs_read_once(int fd, char *buf, size_t size)
 {
 	ssize_t n;
 
@@ -71,7 +71,7 @@ static int read_attr(int dir, const char *path, char *ret, size_t size)
 
 	if (fd < 0)
 		return open_failed();
-	n = read_once(fd, buf, sizeof(buf));
+	n = sysfs_read_once(fd, buf, sizeof(buf));
 	if (n < 0)
 		return (int)n;
 	if ((size_t)n == sizeof(buf))

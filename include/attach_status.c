@@ -38,7 +38,7 @@ const char *attach_drift_name(size_t i, unsigned *ret_bit)
 }
 
 /* The place of the first one of a function, or of what stands behind it. */
-static size_t first_of(struct attach_list list, const char *function)
+static size_t attach_status_first_of(struct attach_list list, const char *function)
 {
 	size_t low = 0, high = list.n;
 
@@ -63,7 +63,7 @@ const struct attach_status *attach_list_function(struct attach_list list, const 
 {
 	const struct attach_status *end = list.items + list.n;
 
-	for (const struct attach_status *a = list.items + first_of(list, function);
+	for (const struct attach_status *a = list.items + attach_status_first_of(list, function);
 	     a < end && natural_cmp(a->record->function, function) == 0; a++)
 		if (has_it(a->record, function))
 			return a;

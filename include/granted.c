@@ -10,7 +10,7 @@ static void free_texts(char **texts, size_t n)
 	free(texts);
 }
 
-static bool has_id(const struct granted *g, const char *id)
+static bool granted_has_id(const struct granted *g, const char *id)
 {
 	for (size_t i = 0; i < g->n_ids; i++)
 		if (strcmp(g->ids[i], id) == 0)
@@ -23,7 +23,7 @@ bool granted_has_no_network(const struct granted_list *l, const char *resource, 
 {
 	for (size_t i = 0; i < l->n && reserved_ms <= l->read_ms; i++)
 		if (l->items[i].no_network && strcmp(l->items[i].resource, resource) == 0 &&
-		    has_id(&l->items[i], id))
+		    granted_has_id(&l->items[i], id))
 			return true;
 	return false;
 }

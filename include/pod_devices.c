@@ -116,7 +116,7 @@ static int by_device(const struct pod_device *a, const char *resource, const cha
 	return r ? r : strcmp(a->id, id);
 }
 
-static int compare(const void *a, const void *b)
+static int pod_list_compare(const void *a, const void *b)
 {
 	const struct pod_device *x = a, *y = b;
 	int r = by_device(x, y->resource, y->id);
@@ -133,7 +133,7 @@ static int compare(const void *a, const void *b)
 void pod_list_sort(struct pod_list *l)
 {
 	if (l->n)
-		qsort(l->devices, l->n, sizeof(*l->devices), compare);
+		qsort(l->devices, l->n, sizeof(*l->devices), pod_list_compare);
 }
 
 bool pod_list_equal(const struct pod_list *a, const struct pod_list *b)
@@ -141,14 +141,14 @@ bool pod_list_equal(const struct pod_list *a, const struct pod_list *b)
 	if (a->n != b->n || a->source != b->source)
 		return false;
 	for (size_t i = 0; i < a->n; i++)
-		if (compare(&a->devices[i], &b->devices[i]) != 0 ||
+		if (pod_list_compare(&a->devices[i], &b->devices[i]) != 0 ||
 		    a->devices[i].doubted != b->devices[i].doubted)
 			return false;
 	return true;
 }
 
 /* The first entry that does not stand before the device. */
-static size_t place_of(const struct pod_list *l, const char *resource, const char *id)
+static size_t pod_list_place_of(const struct pod_list *l, const char *resource, const char *id)
 {
 	size_t low = 0, high = l->n;
 
@@ -166,7 +166,7 @@ static size_t place_of(const struct pod_list *l, const char *resource, const cha
 const struct pod_device *pod_list_find(const struct pod_list *l, const char *resource,
 				       const char *id, size_t *ret_n)
 {
-	size_t low = place_of(l, resource, id), end;
+	size_t low = pod_list_place_of(l, resource, id), end;
 
 	for (end = low; end < l->n && by_device(&l->devices[end], resource, id) == 0;)
 		end++;
@@ -199,7 +199,7 @@ const struct pod_device *pod_list_find_next(const struct pod_list *l, const char
 	const struct pod_device *found;
 
 	if (!is_place(l, *at, resource, id))
-		*at = place_of(l, resource, id);
+		*at = pod_list_place_of(l, resource, id);
 	found = *at < l->n ? &l->devices[*at] : NULL;
 	if (!found || by_device(found, resource, id) != 0)
 		return NULL;

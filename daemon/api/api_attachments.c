@@ -143,8 +143,8 @@ bool api_names_pod(const char *wanted, const char *namespace, const char *pod)
 	       strcmp(slash + 1, pod) == 0;
 }
 
-static bool is_wanted(const struct event_ring *ring, const struct event_filter *f,
-		      const struct event *e)
+static bool api_is_wanted(const struct event_ring *ring, const struct event_filter *f,
+			  const struct event *e)
 {
 	return (f->after > ring->generation || e->generation > f->after) &&
 	       (!f->pod || api_names_pod(f->pod, e->namespace, e->pod)) &&
@@ -161,12 +161,12 @@ static json_t *event(const struct event *e)
 }
 
 /* Where the newest f->limit of those that are wanted begin. */
-static size_t first_of(const struct event_ring *ring, const struct event_filter *f)
+static size_t api_first_of(const struct event_ring *ring, const struct event_filter *f)
 {
 	size_t i = ring->n, n = 0;
 
 	while (i > 0 && (f->limit == 0 || n < f->limit))
-		n += is_wanted(ring, f, event_ring_at(ring, --i));
+		n += api_is_wanted(ring, f, event_ring_at(ring, --i));
 	return i;
 }
 
@@ -177,16 +177,16 @@ bool api_events_any(const struct event_ring *ring, const struct event_filter *f)
 	one.limit = 1;
 	if (!ring || ring->n == 0)
 		return false;
-	return is_wanted(ring, f, event_ring_at(ring, first_of(ring, &one)));
+	return api_is_wanted(ring, f, event_ring_at(ring, api_first_of(ring, &one)));
 }
 
 char *api_events(const struct event_ring *ring, const struct event_filter *f, size_t *ret_len)
 {
 	json_t *array = json_array();
-	size_t i = ring ? first_of(ring, f) : 0;
+	size_t i = ring ? api_first_of(ring, f) : 0;
 
 	for (; array && ring && i < ring->n; i++)
-		if (is_wanted(ring, f, event_ring_at(ring, i)))
+		if (api_is_wanted(ring, f, event_ring_at(ring, i)))
 			array = api_push(array, event(event_ring_at(ring, i)));
 	return api_print(json_pack("{sI so}", "generation",
 				   (json_int_t)(ring ? ring->generation : 0), "events", array),

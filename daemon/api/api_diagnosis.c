@@ -8,8 +8,8 @@
 #include "json_out.h"
 #include "utc_text.h"
 
-static bool is_of_function(const char *function, const struct rdma_dev *dev,
-			   const struct verdict *v)
+static bool api_is_of_function(const char *function, const struct rdma_dev *dev,
+			       const struct verdict *v)
 {
 	if (dev)
 		return strcmp(rdma_function_id(dev), function) == 0;
@@ -36,51 +36,51 @@ static bool is_held_by(const struct diagnosis_question *q, const char *device,
 }
 
 /* A device that has just gone is known by its verdicts alone. */
-static bool is_wanted(const struct diagnosis_question *q, const char *device,
-		      const struct verdict *v)
+static bool api_diagnosis_is_wanted(const struct diagnosis_question *q, const char *device,
+				    const struct verdict *v)
 {
 	const struct rdma_dev *dev;
 
 	if (!q->function && !q->pod)
 		return true;
 	dev = host_rdma_in(q->host, NSID_HOST, device);
-	if (q->function && !is_of_function(q->function, dev, v))
+	if (q->function && !api_is_of_function(q->function, dev, v))
 		return false;
 	return !q->pod || concerns_pod(q->pod, v) || is_held_by(q, device, dev);
 }
 
-static void add_verdicts(struct json_out *o, const struct diagnosis_report *r,
-			 const struct diagnosis_question *q)
+static void api_add_verdicts(struct json_out *o, const struct diagnosis_report *r,
+			     const struct diagnosis_question *q)
 {
 	json_out_open(o, "verdicts", '[');
 	for (size_t i = 0; i < r->n_verdicts; i++) {
 		const struct verdict *v = &r->verdicts[i];
 
-		if (verdict_is_told(v) && is_wanted(q, v->device, v))
+		if (verdict_is_told(v) && api_diagnosis_is_wanted(q, v->device, v))
 			json_out_value(o, NULL, verdict_json(v));
 	}
 	json_out_close(o, ']');
 }
 
-static void open_port(struct json_out *o, const struct port_watched *port)
+static void api_open_port(struct json_out *o, const struct port_watched *port)
 {
 	json_out_open(o, NULL, '{');
 	json_out_text(o, "device", port->device);
 	json_out_number(o, "port", port->port);
 }
 
-static void add_undecided(struct json_out *o, const struct diagnosis_report *r,
-			  const struct diagnosis_question *q)
+static void api_add_undecided(struct json_out *o, const struct diagnosis_report *r,
+			      const struct diagnosis_question *q)
 {
 	json_out_open(o, "undecided", '[');
 	for (size_t i = 0; i < r->n_undecided; i++) {
 		const struct undecided *u = &r->undecided[i];
 		char why[UNDECIDED_SIZE];
 
-		if (!is_wanted(q, r->ports[u->port].device, NULL))
+		if (!api_diagnosis_is_wanted(q, r->ports[u->port].device, NULL))
 			continue;
 		undecided_text(u, why);
-		open_port(o, &r->ports[u->port]);
+		api_open_port(o, &r->ports[u->port]);
 		json_out_text(o, "cause", cause_row(u->cause)->name);
 		json_out_text(o, "why", why);
 		json_out_close(o, '}');
@@ -88,9 +88,9 @@ static void add_undecided(struct json_out *o, const struct diagnosis_report *r,
 	json_out_close(o, ']');
 }
 
-static void add_port(struct json_out *o, const struct port_watched *port)
+static void api_diagnosis_add_port(struct json_out *o, const struct port_watched *port)
 {
-	open_port(o, port);
+	api_open_port(o, port);
 	json_out_text(o, "watch", port_watch_name(port->watch));
 	json_out_bool(o, "held", port->held);
 	json_out_known(o, "clearSinceMs", port->clear_ms > 0, port->clear_ms);
@@ -99,20 +99,20 @@ static void add_port(struct json_out *o, const struct port_watched *port)
 	json_out_close(o, '}');
 }
 
-static void add_ports(struct json_out *o, const struct diagnosis_report *r,
-		      const struct diagnosis_question *q)
+static void api_add_ports(struct json_out *o, const struct diagnosis_report *r,
+			  const struct diagnosis_question *q)
 {
 	json_out_open(o, "notTheNetwork", '[');
 	for (size_t i = 0; i < r->n_ports; i++)
-		if (r->ports[i].clear_ms && is_wanted(q, r->ports[i].device, NULL)) {
-			open_port(o, &r->ports[i]);
+		if (r->ports[i].clear_ms && api_diagnosis_is_wanted(q, r->ports[i].device, NULL)) {
+			api_open_port(o, &r->ports[i]);
 			json_out_close(o, '}');
 		}
 	json_out_close(o, ']');
 	json_out_open(o, "ports", '[');
 	for (size_t i = 0; i < r->n_ports; i++)
-		if (is_wanted(q, r->ports[i].device, NULL))
-			add_port(o, &r->ports[i]);
+		if (api_diagnosis_is_wanted(q, r->ports[i].device, NULL))
+			api_diagnosis_add_port(o, &r->ports[i]);
 	json_out_close(o, ']');
 }
 
@@ -126,9 +126,9 @@ char *api_diagnosis(const struct diagnosis_report *r, const struct diagnosis_que
 	json_out_open(&o, NULL, '{');
 	json_out_text(&o, "time", time);
 	json_out_number(&o, "timeMs", r->now_ms);
-	add_verdicts(&o, r, q);
-	add_undecided(&o, r, q);
-	add_ports(&o, r, q);
+	api_add_verdicts(&o, r, q);
+	api_add_undecided(&o, r, q);
+	api_add_ports(&o, r, q);
 	json_out_close(&o, '}');
 	text_add(&o.text, "", 1); /* its end: the document is terminated */
 	if (o.text.failed) {

@@ -48,8 +48,8 @@ static void add_signal_words(struct json_out *o)
 	json_out_close(o, ']');
 }
 
-static void add_port(struct json_out *o, const struct diagnosis_report *r, size_t port,
-		     unsigned back)
+static void api_live_add_port(struct json_out *o, const struct diagnosis_report *r, size_t port,
+			      unsigned back)
 {
 	json_out_open(o, NULL, '[');
 	json_out_text(o, NULL, r->ports[port].device);
@@ -59,18 +59,19 @@ static void add_port(struct json_out *o, const struct diagnosis_report *r, size_
 	json_out_close(o, ']');
 }
 
-static void add_row(struct json_out *o, const struct diagnosis_report *r, unsigned back)
+static void api_live_add_row(struct json_out *o, const struct diagnosis_report *r, unsigned back)
 {
 	json_out_open(o, NULL, '{');
 	json_out_number(o, "atMs", diagnosis_report_row_ms(r, back));
 	json_out_open(o, "ports", '[');
 	for (size_t i = 0; i < r->n_ports; i++)
-		add_port(o, r, i, back);
+		api_live_add_port(o, r, i, back);
 	json_out_close(o, ']');
 	json_out_close(o, '}');
 }
 
-static void add_rows(struct json_out *o, const struct diagnosis_report *r, uint64_t since_ms)
+static void api_live_add_rows(struct json_out *o, const struct diagnosis_report *r,
+			      uint64_t since_ms)
 {
 	unsigned n = 0, rows = diagnosis_report_rows(r), max = since_ms ? LIVE_ROWS_MAX : 1;
 
@@ -81,12 +82,12 @@ static void add_rows(struct json_out *o, const struct diagnosis_report *r, uint6
 		      since_ms && n < rows && diagnosis_report_row_ms(r, n) <= since_ms);
 	json_out_open(o, "rows", '[');
 	for (unsigned back = n; back-- > 0;)
-		add_row(o, r, back);
+		api_live_add_row(o, r, back);
 	json_out_close(o, ']');
 }
 
 /* In one pass for each severity: the worst must not be among those for which there is no room. */
-static void add_verdicts(struct json_out *o, const struct diagnosis_report *r)
+static void api_live_add_verdicts(struct json_out *o, const struct diagnosis_report *r)
 {
 	uint64_t n = 0;
 
@@ -123,8 +124,8 @@ static void add_report(struct json_out *o, const struct diagnosis_report *r, uin
 	api_add_time(o, r);
 	json_out_number(o, "portsDigest", ports_digest(r));
 	add_signal_words(o);
-	add_rows(o, r, since_ms);
-	add_verdicts(o, r);
+	api_live_add_rows(o, r, since_ms);
+	api_live_add_verdicts(o, r);
 }
 
 /* False: out of memory. */
@@ -172,7 +173,7 @@ static void add_generations(struct json_out *o, const struct live_scene *s)
 }
 
 /* Members, or the value of one, that are text already. */
-static void add_text(struct json_out *o, const char *text, size_t len)
+static void api_live_add_text(struct json_out *o, const char *text, size_t len)
 {
 	if (text)
 		text_add(&o->text, text, len);
@@ -203,7 +204,7 @@ static void add_events(struct json_out *o, const struct live_scene *s,
 	}
 	text = api_events(s->events, &filter, &len);
 	text_add(&o->text, ",\"events\":", strlen(",\"events\":"));
-	add_text(o, text, len);
+	api_live_add_text(o, text, len);
 	free(text);
 }
 
@@ -220,7 +221,7 @@ char *api_live(struct live_cache *c, const struct live_scene *s, const struct li
 	add_events(&o, s, q);
 	if (s->report) {
 		text_add(&o.text, ",", 1);
-		add_text(&o, c->text, c->len);
+		api_live_add_text(&o, c->text, c->len);
 	} else {
 		json_out_null(&o, "timeMs");
 	}

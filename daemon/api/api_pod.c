@@ -31,8 +31,8 @@ static json_t *own_verdict(const struct verdict *v)
 	return NULL;
 }
 
-static void add_ports(struct json_out *o, const struct diagnosis_report *r,
-		      const struct rdma_dev *dev, const struct function *fn)
+static void api_pod_add_ports(struct json_out *o, const struct diagnosis_report *r,
+			      const struct rdma_dev *dev, const struct function *fn)
 {
 	for (size_t i = 0; i < r->n_ports; i++) {
 		const struct port_row row = {.at = i, .dev = dev, .fn = fn, .own = true};
@@ -42,8 +42,8 @@ static void add_ports(struct json_out *o, const struct diagnosis_report *r,
 	}
 }
 
-static void add_verdicts(struct json_out *o, const struct diagnosis_report *r,
-			 const struct rdma_dev *dev)
+static void api_pod_add_verdicts(struct json_out *o, const struct diagnosis_report *r,
+				 const struct rdma_dev *dev)
 {
 	for (size_t i = 0; i < r->n_verdicts; i++) {
 		const struct verdict *v = &r->verdicts[i];
@@ -79,11 +79,11 @@ char *api_pod_status(const struct diagnosis_report *r, const struct host *host,
 	json_out_text(&o, "function", function);
 	json_out_open(&o, "ports", '[');
 	for (size_t at = 0; (dev = next_device(host, function, &at)) != NULL;)
-		add_ports(&o, r, dev, fn);
+		api_pod_add_ports(&o, r, dev, fn);
 	json_out_close(&o, ']');
 	json_out_open(&o, "verdicts", '[');
 	for (size_t at = 0; (dev = next_device(host, function, &at)) != NULL;)
-		add_verdicts(&o, r, dev);
+		api_pod_add_verdicts(&o, r, dev);
 	json_out_close(&o, ']');
 	json_out_close(&o, '}');
 	text_add(&o.text, "\n", 1);

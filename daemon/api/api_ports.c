@@ -39,7 +39,7 @@ struct scene {
 };
 
 /* NULL: it has just gone. */
-static const struct rdma_dev *find_device(struct scene *s, const char *name)
+static const struct rdma_dev *api_find_device(struct scene *s, const char *name)
 {
 	for (size_t i = 0; i < s->host->n_rdma; i++) {
 		size_t at = (s->next + i) % s->host->n_rdma;
@@ -53,7 +53,7 @@ static const struct rdma_dev *find_device(struct scene *s, const char *name)
 	return NULL;
 }
 
-static const struct rdma_port *find_port(const struct rdma_dev *dev, uint32_t number)
+static const struct rdma_port *api_find_port(const struct rdma_dev *dev, uint32_t number)
 {
 	for (unsigned i = 0; dev && i < dev->n_ports; i++)
 		if (dev->ports[i].num == number)
@@ -61,7 +61,7 @@ static const struct rdma_port *find_port(const struct rdma_dev *dev, uint32_t nu
 	return NULL;
 }
 
-static void add_function(struct json_out *o, const struct port_row *row)
+static void api_add_function(struct json_out *o, const struct port_row *row)
 {
 	const struct function *fn = row->fn;
 
@@ -72,7 +72,7 @@ static void add_function(struct json_out *o, const struct port_row *row)
 	json_out_text(o, "driver", row->dev ? row->dev->driver : "");
 }
 
-static void add_link(struct json_out *o, const struct rdma_port *port)
+static void api_add_link(struct json_out *o, const struct rdma_port *port)
 {
 	json_out_text(o, "state", port ? port_state_name(port->state) : "");
 	json_out_text(o, "linkLayer", port ? link_layer_name(port->link_layer) : "");
@@ -113,7 +113,7 @@ static void counter_key(enum series s, char ret[2 * SERIES_NAME_SIZE])
 }
 
 /* Those that are visible. */
-static void add_counters(struct json_out *o, const double *value)
+static void api_add_counters(struct json_out *o, const double *value)
 {
 	char key[2 * SERIES_NAME_SIZE];
 
@@ -134,14 +134,14 @@ static void add_counters(struct json_out *o, const double *value)
 void api_add_port(struct json_out *o, const struct diagnosis_report *r, const struct port_row *row)
 {
 	const struct port_watched *watched = &r->ports[row->at];
-	const struct rdma_port *port = find_port(row->dev, watched->port);
+	const struct rdma_port *port = api_find_port(row->dev, watched->port);
 
 	json_out_open(o, NULL, '{');
 	json_out_text(o, "device", watched->device);
 	json_out_number(o, "port", watched->port);
 	json_out_text(o, "netdev", port ? port->netdev : "");
-	add_function(o, row);
-	add_link(o, port);
+	api_add_function(o, row);
+	api_add_link(o, port);
 	json_out_text(o, "watch", port_watch_name(watched->watch));
 	json_out_known(o, "clearSinceMs", watched->clear_ms > 0, watched->clear_ms);
 	json_out_number(o, "resets", watched->resets);
@@ -149,13 +149,13 @@ void api_add_port(struct json_out *o, const struct diagnosis_report *r, const st
 	add_holder(o, row->holder);
 	add_now(o, r, row->at);
 	if (row->own)
-		add_counters(o, diagnosis_report_counters(r, row->at));
+		api_add_counters(o, diagnosis_report_counters(r, row->at));
 	json_out_close(o, '}');
 }
 
-static void add_row(struct json_out *o, struct scene *s, size_t at)
+static void api_add_row(struct json_out *o, struct scene *s, size_t at)
 {
-	struct port_row row = {.at = at, .dev = find_device(s, s->report->ports[at].device)};
+	struct port_row row = {.at = at, .dev = api_find_device(s, s->report->ports[at].device)};
 
 	if (row.dev) {
 		row.fn = host_index_function(&s->index, rdma_function_id(row.dev));
@@ -178,7 +178,7 @@ char *api_ports(const struct diagnosis_report *r, const struct host *host,
 	api_add_time(&o, r);
 	json_out_open(&o, "ports", '[');
 	for (size_t i = 0; i < r->n_ports; i++)
-		add_row(&o, &s, i);
+		api_add_row(&o, &s, i);
 	json_out_close(&o, ']');
 	json_out_close(&o, '}');
 	host_index_done(&s.index);

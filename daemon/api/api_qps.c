@@ -16,13 +16,13 @@ struct writer {
 };
 
 /* -1 is unknown. */
-static void setting(struct json_out *o, const char *key, int n)
+static void api_setting(struct json_out *o, const char *key, int n)
 {
 	json_out_known(o, key, n >= 0, (uint64_t)n);
 }
 
 /* All zero is unknown. */
-static void address(struct json_out *o, const char *key, const uint8_t *a)
+static void api_address(struct json_out *o, const char *key, const uint8_t *a)
 {
 	static const uint8_t none[16], mapped[12] = {[10] = 0xff, [11] = 0xff};
 	bool ip4 = a && memcmp(a, mapped, sizeof(mapped)) == 0;
@@ -96,9 +96,9 @@ static void identity(struct json_out *o, const struct qp_row *row)
 	json_out_known(o, "port", qp && qp->port, qp ? qp->port : 0);
 	json_out_text(o, "netdev", row->port ? row->port->netdev : "");
 	json_out_number(o, "qpn", qp ? qp->qpn : row->flow->key.qpn);
-	address(o, "address", row->address);
+	api_address(o, "address", row->address);
 	json_out_known(o, "peerQpn", qp && qp->peer_qpn != QP_UNKNOWN, qp ? qp->peer_qpn : 0);
-	address(o, "peerAddress", qp ? qp->peer_gid : row->flow->key.saddr);
+	api_address(o, "peerAddress", qp ? qp->peer_gid : row->flow->key.saddr);
 	json_out_text(o, "type", qp && qp->type != QP_UNKNOWN ? qp_type_name(qp->type) : "");
 	json_out_text(o, "state", qp ? qp_state_name(qp->state) : "");
 }
@@ -123,16 +123,16 @@ static void settings(struct json_out *o, const struct qp *qp)
 	int tc = qp ? qp->traffic_class : -1;
 
 	json_out_known(o, "mtu", qp && qp->path_mtu, qp ? qp->path_mtu : 0);
-	setting(o, "trafficClass", tc);
-	setting(o, "dscp", tc < 0 ? tc : tc >> 2);
-	setting(o, "ecn", tc < 0 ? tc : tc & 3);
-	setting(o, "timeout", qp ? qp->timeout : -1);
-	setting(o, "retryCount", qp ? qp->retry_count : -1);
-	setting(o, "rnrRetry", qp ? qp->rnr_retry : -1);
+	api_setting(o, "trafficClass", tc);
+	api_setting(o, "dscp", tc < 0 ? tc : tc >> 2);
+	api_setting(o, "ecn", tc < 0 ? tc : tc & 3);
+	api_setting(o, "timeout", qp ? qp->timeout : -1);
+	api_setting(o, "retryCount", qp ? qp->retry_count : -1);
+	api_setting(o, "rnrRetry", qp ? qp->rnr_retry : -1);
 	json_out_text(o, "failure", qp && qp->failed ? qp_failure_reason(qp) : "");
 }
 
-static int add_row(const struct qp_row *row, void *arg)
+static int api_qps_add_row(const struct qp_row *row, void *arg)
 {
 	struct writer *w = arg;
 	struct json_out *o = &w->out;
@@ -149,7 +149,7 @@ static int add_row(const struct qp_row *row, void *arg)
 
 /* --- the document ----------------------------------------------------------------------------- */
 
-static void add_head(struct writer *w)
+static void api_add_head(struct writer *w)
 {
 	const struct qps_status *s = &w->scene->status;
 	const struct qp_table *t = w->scene->sources.table;
@@ -172,9 +172,9 @@ char *api_qps(const struct api_qps_scene *scene, const struct qp_question *quest
 	size_t total = 0;
 
 	json_out_open(&w.out, NULL, '{');
-	add_head(&w);
+	api_add_head(&w);
 	json_out_open(&w.out, "qps", '[');
-	if (qp_flows_each(&scene->sources, question, add_row, &w, &total) < 0)
+	if (qp_flows_each(&scene->sources, question, api_qps_add_row, &w, &total) < 0)
 		text->failed = true;
 	json_out_close(&w.out, ']');
 	json_out_number(&w.out, "total", total);

@@ -146,7 +146,7 @@ static int by_pod(const void *a, const void *b)
 	return r ? r : (x > y) - (x < y);
 }
 
-static bool same_pod(const struct pod_device *a, const struct pod_device *b)
+static bool api_same_pod(const struct pod_device *a, const struct pod_device *b)
 {
 	return strcmp(a->namespace, b->namespace) == 0 && strcmp(a->pod, b->pod) == 0 &&
 	       strcmp(a->uid, b->uid) == 0;
@@ -173,7 +173,7 @@ static json_t *container(struct pod_walk *w)
 	const struct pod_device *first = w->list[w->at];
 	json_t *devices = json_array();
 
-	for (; devices && w->at < w->n && same_pod(w->list[w->at], first) &&
+	for (; devices && w->at < w->n && api_same_pod(w->list[w->at], first) &&
 	       strcmp(w->list[w->at]->container, first->container) == 0;
 	     w->at++)
 		devices = api_push(devices, pod_device(w, w->list[w->at]));
@@ -185,14 +185,14 @@ static json_t *pod(struct pod_walk *w)
 	const struct pod_device *first = w->list[w->at];
 	json_t *containers = json_array();
 
-	while (containers && w->at < w->n && same_pod(w->list[w->at], first))
+	while (containers && w->at < w->n && api_same_pod(w->list[w->at], first))
 		containers = api_push(containers, container(w));
 	return json_pack("{so so so so}", "namespace", json_text(first->namespace), "name",
 			 json_text(first->pod), "uid", json_text(first->uid), "containers",
 			 containers);
 }
 
-static const char *source_name(enum pod_source s)
+static const char *api_source_name(enum pod_source s)
 {
 	switch (s) {
 	case POD_SOURCE_NONE:
@@ -231,7 +231,7 @@ char *api_pods(const struct resource_table *t, struct attach_list attachments, u
 	while (pods && w.at < w.n)
 		pods = api_push(pods, pod(&w));
 	document = json_pack("{sI so so}", "generation", (json_int_t)t->generation, "source",
-			     json_text(source_name(t->held.source)), "pods", pods);
+			     json_text(api_source_name(t->held.source)), "pods", pods);
 	free(w.list);
 	return api_print(document, ret_len);
 }

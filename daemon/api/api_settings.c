@@ -25,7 +25,7 @@ static void dscp(struct json_out *o, const struct port_settings *s)
 	json_out_close(o, '}');
 }
 
-static void mask(struct json_out *o, const char *key, bool seen, uint8_t bits)
+static void api_mask(struct json_out *o, const char *key, bool seen, uint8_t bits)
 {
 	if (!seen) {
 		json_out_null(o, key);
@@ -164,8 +164,8 @@ void api_settings(struct json_out *o, const struct port_settings *s)
 	}
 	json_out_open(o, "settings", '{');
 	dscp(o, s);
-	mask(o, "pfc", s->seen & SETTINGS_PFC, s->pfc);
-	mask(o, "peerPfc", s->seen & SETTINGS_PEER_PFC, s->peer_pfc);
+	api_mask(o, "pfc", s->seen & SETTINGS_PFC, s->pfc);
+	api_mask(o, "peerPfc", s->seen & SETTINGS_PEER_PFC, s->peer_pfc);
 	traffic_classes(o, s);
 	pause(o, s);
 	dcbx(o, s);

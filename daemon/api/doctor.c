@@ -83,7 +83,7 @@ static void check_stuck(struct examination *x)
 /* --- attachments ------------------------------------------------------------------------------ */
 
 /* The name that a person looks for. */
-static const char *name_of(const struct attach_record *r)
+static const char *doctor_name_of(const struct attach_record *r)
 {
 	return r->plan.kind == PLAN_VF && r->function[0] ? r->function : r->id;
 }
@@ -103,7 +103,7 @@ static void check_dirty(struct examination *x, const struct attach_status *a)
 	if (!bad && !(is_slow(x, a) && (returning || r->state == ATTACH_ATTACHING)))
 		return;
 	explain_owner(&r->owner, owner, sizeof(owner));
-	f = find(x, FINDING_DIRTY, name_of(r),
+	f = find(x, FINDING_DIRTY, doctor_name_of(r),
 		 returning || bad ? "Until it is clean nobody gets it; it is tried again by itself."
 				  : "Its container waits for it; the pod's events say the same.",
 		 "%s %s for %" PRIu64 " s%s%s%s%.200s",
@@ -126,12 +126,12 @@ static void check_drift(struct examination *x, const struct attach_status *a)
 	if (!settings[0])
 		return;
 	if (a->error[0]) { /* such as that it is not in the pod any more */
-		find(x, FINDING_DRIFT, name_of(a->record),
+		find(x, FINDING_DRIFT, doctor_name_of(a->record),
 		     "It has lost its driver or left the bus, or somebody has moved it.", "%s",
 		     a->error);
 		return;
 	}
-	f = find(x, FINDING_DRIFT, name_of(a->record),
+	f = find(x, FINDING_DRIFT, doctor_name_of(a->record),
 		 "Somebody changed it after the attach, on the host or in the pod.",
 		 "its %s %s not as it was set for the pod", settings,
 		 strchr(settings, ',') ? "are" : "is");
@@ -148,7 +148,7 @@ static void check_attachments(struct examination *x,
 
 /* --- the host --------------------------------------------------------------------------------- */
 
-static const struct pod_device *holder_of(const struct examination *x, const char *function)
+static const struct pod_device *doctor_holder_of(const struct examination *x, const char *function)
 {
 	return x->in->resources ? resource_table_holder(x->in->resources, function, "") : NULL;
 }
@@ -167,7 +167,7 @@ static void check_orphans(struct examination *x)
 
 		if (nd->nsid == NSID_HOST || nd->function[0] == '\0' ||
 		    attach_list_function(x->in->attachments, nd->function) ||
-		    holder_of(x, nd->function))
+		    doctor_holder_of(x, nd->function))
 			continue;
 		f = find(
 			x, FINDING_ORPHAN, nd->function,
@@ -184,8 +184,8 @@ static const char no_node_help[] =
 	"Without it no program can open the device: is udev running, and "
 	"/dev the host's own in this container?";
 
-static void check_node(struct examination *x, const struct rdma_dev *rd, const char *node,
-		       bool missing)
+static void doctor_check_node(struct examination *x, const struct rdma_dev *rd, const char *node,
+			      bool missing)
 {
 	if (missing)
 		find(x, FINDING_CHARDEV, rd->name, no_node_help,
@@ -224,8 +224,8 @@ static void check_chardevs(struct examination *x)
 	for (size_t i = 0; i < host->n_rdma; i++) {
 		const struct rdma_dev *rd = &host->rdma[i];
 
-		check_node(x, rd, rd->uverbs, rd->no_uverbs_node);
-		check_node(x, rd, rd->umad, rd->no_umad_node);
+		doctor_check_node(x, rd, rd->uverbs, rd->no_uverbs_node);
+		doctor_check_node(x, rd, rd->umad, rd->no_umad_node);
 	}
 }
 
@@ -237,7 +237,8 @@ static void check_settings(struct examination *x)
 		const struct function *fn = &host->functions[i];
 
 		if (fn->kind == FN_VF && fn->vf_link == VF_LINK_DISABLE &&
-		    !attach_list_function(x->in->attachments, fn->id) && !holder_of(x, fn->id))
+		    !attach_list_function(x->in->attachments, fn->id) &&
+		    !doctor_holder_of(x, fn->id))
 			find(x, FINDING_SETTING, fn->id,
 			     "`ip link set PF vf N state auto` makes it follow the PF again.",
 			     "nobody has it, and its link is set to disable through %s: it would "
@@ -433,7 +434,7 @@ static void check_runtime(struct examination *x)
 
 /* --- the configuration ------------------------------------------------------------------------ */
 
-static void check_config(struct examination *x)
+static void doctor_check_config(struct examination *x)
 {
 	const struct config_state *c = x->in->config;
 
@@ -487,7 +488,7 @@ int doctor_build(struct doctor *ret, const struct doctor_input *in)
 	check_runtime(&x);
 	check_kubelet(&x);
 	check_empty(&x);
-	check_config(&x);
+	doctor_check_config(&x);
 	if (!x.failed)
 		return 0;
 	doctor_done(ret);

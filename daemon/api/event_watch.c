@@ -13,7 +13,7 @@ static void waiter_done(struct event_waiter *w)
 	free(w->device);
 }
 
-static void answer_waiter(struct event_waiter *w, const struct event_ring *ring)
+static void event_watch_answer_waiter(struct event_waiter *w, const struct event_ring *ring)
 {
 	struct http_reply reply = {0};
 	size_t len = 0;
@@ -25,7 +25,7 @@ static void answer_waiter(struct event_waiter *w, const struct event_ring *ring)
 }
 
 /* Those for whom there are events, whose time is over, or who have left. When the next one's is. */
-static uint64_t answer_waiters(struct event_watch *watch, uint64_t now_ms)
+static uint64_t event_watch_answer_waiters(struct event_watch *watch, uint64_t now_ms)
 {
 	uint64_t next = DUE_NEVER;
 	size_t n = 0;
@@ -35,7 +35,7 @@ static uint64_t answer_waiters(struct event_watch *watch, uint64_t now_ms)
 
 		if (w.until_ms <= now_ms || http_has_left(w.deferred) ||
 		    api_events_any(watch->ring, &w.filter)) {
-			answer_waiter(&w, watch->ring);
+			event_watch_answer_waiter(&w, watch->ring);
 			continue;
 		}
 		next = w.until_ms < next ? w.until_ms : next;
@@ -47,11 +47,11 @@ static uint64_t answer_waiters(struct event_watch *watch, uint64_t now_ms)
 	return next;
 }
 
-static void on_due(void *arg)
+static void event_watch_on_due(void *arg)
 {
 	struct event_watch *w = arg;
 
-	due_at(&w->due, answer_waiters(w, uv_now(w->due.timer.loop)));
+	due_at(&w->due, event_watch_answer_waiters(w, uv_now(w->due.timer.loop)));
 }
 
 int event_watch_wait(struct event_watch *watch, struct http_deferred *deferred,
@@ -89,7 +89,7 @@ int event_watch_open(struct event_watch **ret, struct uv_loop_s *loop,
 	if (!w)
 		return err_set(e, -ENOMEM, "out of memory");
 	w->ring = ring;
-	due_init(&w->due, loop, on_due, w);
+	due_init(&w->due, loop, event_watch_on_due, w);
 	*ret = w;
 	return 0;
 }
@@ -98,6 +98,6 @@ void event_watch_close(struct event_watch *w)
 {
 	if (!w)
 		return;
-	answer_waiters(w, UINT64_MAX);
+	event_watch_answer_waiters(w, UINT64_MAX);
 	due_close(&w->due, free);
 }

@@ -6,7 +6,7 @@
 #include "json_text.h"
 #include "number.h"
 
-static void begin_value(struct json_out *o, const char *key)
+static void json_out_begin_value(struct json_out *o, const char *key)
 {
 	if (o->comma)
 		text_add(&o->text, ",", 1);
@@ -20,13 +20,13 @@ static void begin_value(struct json_out *o, const char *key)
 
 static void word(struct json_out *o, const char *key, const char *value)
 {
-	begin_value(o, key);
+	json_out_begin_value(o, key);
 	text_add(&o->text, value, strlen(value));
 }
 
 void json_out_open(struct json_out *o, const char *key, char bracket)
 {
-	begin_value(o, key);
+	json_out_begin_value(o, key);
 	text_add(&o->text, &bracket, 1);
 	o->comma = false;
 }
@@ -51,7 +51,7 @@ void json_out_number(struct json_out *o, const char *key, uint64_t n)
 {
 	char *at;
 
-	begin_value(o, key);
+	json_out_begin_value(o, key);
 	at = text_reserve(&o->text, NUMBER_MAX);
 	if (at)
 		o->text.len += number_u64(at, n);
@@ -71,7 +71,7 @@ void json_out_real(struct json_out *o, const char *key, double v)
 		json_out_null(o, key);
 		return;
 	}
-	begin_value(o, key);
+	json_out_begin_value(o, key);
 	if (v == 0) /* most of them are, and this is quick */
 		text_add(&o->text, "0", 1);
 	else
@@ -88,7 +88,7 @@ void json_out_counter(struct json_out *o, const char *key, double v)
 		json_out_null(o, key);
 		return;
 	}
-	begin_value(o, key);
+	json_out_begin_value(o, key);
 	text_addf(&o->text, "%.12g", v);
 }
 
@@ -101,7 +101,7 @@ static int append_text(const char *s, size_t n, void *text)
 
 void json_out_value(struct json_out *o, const char *key, json_t *value)
 {
-	begin_value(o, key);
+	json_out_begin_value(o, key);
 	if (!value ||
 	    json_dump_callback(value, append_text, &o->text,
 			       JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(9)) < 0)
@@ -110,7 +110,7 @@ void json_out_value(struct json_out *o, const char *key, json_t *value)
 }
 
 /* Nothing of it has to be spelt in another way. */
-static bool is_plain(const char *s)
+static bool json_out_is_plain(const char *s)
 {
 	for (; *s != '\0'; s++)
 		if (*s < ' ' || *s > '~' || *s == '"' || *s == '\\')
@@ -120,7 +120,7 @@ static bool is_plain(const char *s)
 
 static void quoted(struct json_out *o, const char *key, const char *s)
 {
-	begin_value(o, key);
+	json_out_begin_value(o, key);
 	text_add(&o->text, "\"", 1);
 	text_add(&o->text, s, strlen(s));
 	text_add(&o->text, "\"", 1);
@@ -130,7 +130,7 @@ void json_out_text(struct json_out *o, const char *key, const char *s)
 {
 	if (s[0] == '\0')
 		json_out_null(o, key);
-	else if (is_plain(s))
+	else if (json_out_is_plain(s))
 		quoted(o, key, s);
 	else
 		json_out_value(o, key, json_text(s));

@@ -6,8 +6,8 @@
 #include "cleanup.h"
 #include "reply.h"
 
-static void answer_waiter(struct live_watch *watch, const struct live_waiter *w,
-			  const struct live_scene *scene)
+static void live_watch_answer_waiter(struct live_watch *watch, const struct live_waiter *w,
+				     const struct live_scene *scene)
 {
 	struct http_reply reply = {0};
 	size_t len = 0;
@@ -19,7 +19,7 @@ static void answer_waiter(struct live_watch *watch, const struct live_waiter *w,
 
 /* Those for whom there is something, whose time is over, or who have left. When the next one's is.
  */
-static uint64_t answer_waiters(struct live_watch *watch, uint64_t now_ms, bool all)
+static uint64_t live_watch_answer_waiters(struct live_watch *watch, uint64_t now_ms, bool all)
 {
 	uint64_t next = DUE_NEVER;
 	struct live_scene scene = {0};
@@ -31,7 +31,7 @@ static uint64_t answer_waiters(struct live_watch *watch, uint64_t now_ms, bool a
 
 		if (all || w.until_ms <= now_ms || http_has_left(w.deferred) ||
 		    api_live_any(&scene, &w.question)) {
-			answer_waiter(watch, &w, &scene);
+			live_watch_answer_waiter(watch, &w, &scene);
 			continue;
 		}
 		next = w.until_ms < next ? w.until_ms : next;
@@ -43,11 +43,11 @@ static uint64_t answer_waiters(struct live_watch *watch, uint64_t now_ms, bool a
 	return next;
 }
 
-static void on_due(void *arg)
+static void live_watch_on_due(void *arg)
 {
 	struct live_watch *w = arg;
 
-	due_at(&w->due, answer_waiters(w, uv_now(w->due.timer.loop), false));
+	due_at(&w->due, live_watch_answer_waiters(w, uv_now(w->due.timer.loop), false));
 }
 
 int live_watch_wait(struct live_watch *watch, struct http_deferred *deferred,
@@ -84,7 +84,7 @@ int live_watch_open(struct live_watch **ret, struct uv_loop_s *loop, live_look_f
 		return err_set(e, -ENOMEM, "out of memory");
 	w->look = look;
 	w->look_arg = look_arg;
-	due_init(&w->due, loop, on_due, w);
+	due_init(&w->due, loop, live_watch_on_due, w);
 	*ret = w;
 	return 0;
 }
@@ -101,6 +101,6 @@ void live_watch_close(struct live_watch *w)
 {
 	if (!w)
 		return;
-	answer_waiters(w, uv_now(w->due.timer.loop), true);
+	live_watch_answer_waiters(w, uv_now(w->due.timer.loop), true);
 	due_close(&w->due, free_watch);
 }

@@ -12,7 +12,7 @@
 /* --- words ------------------------------------------------------------------------------------ */
 
 /* Printable ASCII without blanks, so that it can stand in a sentence and a log line. */
-static bool is_word(const char *s)
+static bool order_is_word(const char *s)
 {
 	if (*s == '\0')
 		return false;
@@ -22,12 +22,12 @@ static bool is_word(const char *s)
 	return true;
 }
 
-static int read_word(struct parse *p, const struct json_place *at, const json_t *value, char *dst,
-		     size_t size)
+static int order_read_word(struct parse *p, const struct json_place *at, const json_t *value,
+			   char *dst, size_t size)
 {
 	const char *s = json_string_value(value);
 
-	if (!s || !is_word(s) || strlen(s) >= size)
+	if (!s || !order_is_word(s) || strlen(s) >= size)
 		return parse_fail(p, at, "is not a string of 1 to %zu printable characters",
 				  size - 1);
 	snprintf(dst, size, "%s", s);
@@ -36,17 +36,17 @@ static int read_word(struct parse *p, const struct json_place *at, const json_t 
 
 /* --- keys ------------------------------------------------------------------------------------- */
 
-static int read_device(struct parse *p, const struct json_place *at, const json_t *value,
-		       void *field)
+static int order_read_device(struct parse *p, const struct json_place *at, const json_t *value,
+			     void *field)
 {
-	return read_word(p, at, value, field, sizeof(((struct order *)0)->device));
+	return order_read_word(p, at, value, field, sizeof(((struct order *)0)->device));
 }
 
 static int read_netns(struct parse *p, const struct json_place *at, const json_t *value,
 		      void *field)
 {
 	struct netns_id *netns = field;
-	int r = read_word(p, at, value, netns->path, sizeof(netns->path));
+	int r = order_read_word(p, at, value, netns->path, sizeof(netns->path));
 
 	if (r == 0 && netns->path[0] != '/')
 		return parse_fail(p, at, "is not a path that begins with '/'");
@@ -54,11 +54,12 @@ static int read_netns(struct parse *p, const struct json_place *at, const json_t
 }
 
 /* "namespace/name"; a name alone is one of namespace default. */
-static int read_pod(struct parse *p, const struct json_place *at, const json_t *value, void *field)
+static int order_read_pod(struct parse *p, const struct json_place *at, const json_t *value,
+			  void *field)
 {
 	struct attach_owner *owner = field;
 	char text[sizeof(owner->namespace) + sizeof(owner->pod)] = "";
-	int r = read_word(p, at, value, text, sizeof(text));
+	int r = order_read_word(p, at, value, text, sizeof(text));
 	char *slash = r == 0 ? strchr(text, '/') : NULL;
 	const char *name = slash ? slash + 1 : text, *namespace = slash ? text : "default";
 
@@ -77,17 +78,17 @@ static int read_pod(struct parse *p, const struct json_place *at, const json_t *
 #define KEY(name, read, field) PARSE_KEY(name, read, struct order, field)
 
 static const struct parse_key attach_keys[] = {
-	KEY("device", read_device, device),
+	KEY("device", order_read_device, device),
 	KEY("netns", read_netns, owner.netns),
-	KEY("pod", read_pod, owner),
+	KEY("pod", order_read_pod, owner),
 	KEY("softRoce", parse_bool, plan.soft_roce),
 };
 static const struct parse_key detach_keys[] = {
-	KEY("device", read_device, device),
+	KEY("device", order_read_device, device),
 	KEY("force", parse_bool, force),
 };
 static const struct parse_key hand_over_keys[] = {
-	KEY("pod", read_pod, owner),
+	KEY("pod", order_read_pod, owner),
 };
 
 /* --- orders ----------------------------------------------------------------------------------- */
@@ -116,7 +117,7 @@ static json_t *take_own(json_t *object)
 	return own;
 }
 
-static int check_plan(struct parse *p, const struct net_plan *plan)
+static int order_check_plan(struct parse *p, const struct net_plan *plan)
 {
 	struct json_place at = {0};
 	const char *wrong = network_wrong(plan, &at.key);
@@ -144,10 +145,10 @@ static int read_attach(struct parse *p, json_t *object, struct order *o)
 		return parse_fail(p, NULL, "device is missing");
 	if (!o->owner.netns.path[0] == !o->owner.pod[0])
 		return parse_fail(p, NULL, "give either netns or pod");
-	return check_plan(p, &o->plan);
+	return order_check_plan(p, &o->plan);
 }
 
-static int read_order(struct parse *p, enum order_kind kind, json_t *object, struct order *o)
+static int order_read_order(struct parse *p, enum order_kind kind, json_t *object, struct order *o)
 {
 	int r = 0;
 
@@ -185,7 +186,7 @@ int order_parse(struct order *ret, enum order_kind kind, const char *text, size_
 		return parse_no_memory(&p);
 	if (!object)
 		return parse_fail(&p, NULL, "is not JSON");
-	r = read_order(&p, kind, object, &o);
+	r = order_read_order(&p, kind, object, &o);
 	json_decref(object);
 	if (r == 0)
 		*ret = o;

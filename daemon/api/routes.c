@@ -147,7 +147,8 @@ static bool offers_nothing(const struct routes *r, char ret[512])
 
 /* Who asks for a rocelet by its pod asks for no other one: in an upgrade two of a node have the
  * same socket and port, one after the other. */
-static bool is_another(const struct routes *r, const struct http_request *request, char ret[512])
+static bool routes_is_another(const struct routes *r, const struct http_request *request,
+			      char ret[512])
 {
 	const char *pod = http_param(request, "pod"), *own = r->own_pod ? r->own_pod : "";
 
@@ -163,7 +164,7 @@ static void answer_readyz(struct routes *r, const struct http_request *request,
 	size_t len = 0;
 	char *text, sentence[512];
 
-	if (!because && (is_another(r, request, sentence) || offers_nothing(r, sentence) ||
+	if (!because && (routes_is_another(r, request, sentence) || offers_nothing(r, sentence) ||
 			 is_blind(r, sentence) || is_powerless(r, sentence)))
 		because = sentence;
 	if (because) {
@@ -499,7 +500,7 @@ static const struct route {
 };
 
 /* A proxy may leave its own path before ours. */
-static bool ends_with(const char *asked, const char *path)
+static bool routes_ends_with(const char *asked, const char *path)
 {
 	size_t n = strlen(asked), len = strlen(path);
 
@@ -509,7 +510,7 @@ static bool ends_with(const char *asked, const char *path)
 static const struct route *find_route(const char *path)
 {
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
-		if (ends_with(path, table[i].path))
+		if (routes_ends_with(path, table[i].path))
 			return &table[i];
 	return NULL;
 }

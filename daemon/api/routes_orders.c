@@ -67,8 +67,8 @@ static int pending_new(struct pending **ret, struct routes *r, struct http_defer
 	return 0;
 }
 
-static int give_order(struct routes *r, enum order_kind kind, const struct order *o,
-		      struct pending *p, struct err *e)
+static int routes_give_order(struct routes *r, enum order_kind kind, const struct order *o,
+			     struct pending *p, struct err *e)
 {
 	const struct order_hooks *h = &r->orders;
 
@@ -133,7 +133,7 @@ static int begin_order(struct routes *r, enum order_kind kind, const struct http
 	if (error == 0)
 		error = pending_new(&p, r, request->deferred, order.device, e);
 	if (error == 0)
-		error = give_order(r, kind, &order, p, e);
+		error = routes_give_order(r, kind, &order, p, e);
 	if (error < 0)
 		return error;
 	http_keep(request->deferred);

@@ -18,8 +18,8 @@ struct asked {
 	uint64_t now_ms;
 };
 
-static int take_word(const struct http_request *request, const char *name, char *ret, size_t size,
-		     const char **ret_word, struct err *e)
+static int routes_take_word(const struct http_request *request, const char *name, char *ret,
+			    size_t size, const char **ret_word, struct err *e)
 {
 	const char *word = http_param(request, name);
 
@@ -54,7 +54,7 @@ static int take_top(const struct http_request *request, enum qp_top *ret, struct
 }
 
 /* A name that no function has may be that of a device or netdev in a pod. */
-static void find_function(struct asked *a)
+static void routes_find_function(struct asked *a)
 {
 	const struct routes *r = a->routes;
 	const char *function = NULL;
@@ -70,16 +70,16 @@ static void find_function(struct asked *a)
 static int take_question(struct asked *a, const struct http_request *request, struct err *e)
 {
 	struct qp_question *q = &a->question;
-	int r = take_word(request, "device", a->device, sizeof(a->device), &q->device, e);
+	int r = routes_take_word(request, "device", a->device, sizeof(a->device), &q->device, e);
 
 	if (r == 0)
-		r = take_word(request, "pod", a->pod, sizeof(a->pod), &q->pod, e);
+		r = routes_take_word(request, "pod", a->pod, sizeof(a->pod), &q->pod, e);
 	if (r == 0)
 		r = take_limit(request, &q->limit, e);
 	if (r == 0)
 		r = take_top(request, &q->top, e);
 	if (r == 0)
-		find_function(a);
+		routes_find_function(a);
 	return r;
 }
 

@@ -8,7 +8,7 @@
 #include "reply.h"
 
 /* line NULL: none has come. */
-static void answer_waiter(const struct sample_waiter *w, const char *line)
+static void sample_watch_answer_waiter(const struct sample_waiter *w, const char *line)
 {
 	struct http_reply reply = {0};
 
@@ -26,7 +26,7 @@ static uint64_t answer_late(struct sample_watch *watch, uint64_t now_ms)
 		struct sample_waiter w = watch->items[i];
 
 		if (w.until_ms <= now_ms || http_has_left(w.deferred)) {
-			answer_waiter(&w, NULL);
+			sample_watch_answer_waiter(&w, NULL);
 			continue;
 		}
 		next = w.until_ms < next ? w.until_ms : next;
@@ -38,7 +38,7 @@ static uint64_t answer_late(struct sample_watch *watch, uint64_t now_ms)
 	return next;
 }
 
-static void on_due(void *arg)
+static void sample_watch_on_due(void *arg)
 {
 	struct sample_watch *w = arg;
 
@@ -67,7 +67,7 @@ void sample_watch_tell(struct sample_watch *w, const char *line)
 	if (!w)
 		return;
 	for (size_t i = 0; i < w->n; i++)
-		answer_waiter(&w->items[i], line);
+		sample_watch_answer_waiter(&w->items[i], line);
 	w->n = 0;
 	free(take_ptr(w->items));
 	due_at(&w->due, DUE_NEVER);
@@ -79,7 +79,7 @@ int sample_watch_open(struct sample_watch **ret, struct uv_loop_s *loop, struct 
 
 	if (!w)
 		return err_set(e, -ENOMEM, "out of memory");
-	due_init(&w->due, loop, on_due, w);
+	due_init(&w->due, loop, sample_watch_on_due, w);
 	*ret = w;
 	return 0;
 }

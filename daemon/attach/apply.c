@@ -117,8 +117,8 @@ static void fail(struct attach_engine *e, const struct desired *w, const char *w
 
 /* mark: of a lost one, all that is known of what it was. It is of this boot: what a reboot has made
  * anew loses nothing by it. */
-static void give_back(struct attach_engine *e, struct attachment *a, const char *why,
-		      const struct netdev *mark)
+static void apply_give_back(struct attach_engine *e, struct attachment *a, const char *why,
+			    const struct netdev *mark)
 {
 	a->retry_ms = NEVER;
 	a->why = why;
@@ -231,7 +231,7 @@ static void check(struct attach_engine *e, struct attachment *a)
 	e->checking = operation_check(e, a, repair);
 }
 
-static void announce(struct attach_engine *e, struct attachment *a)
+static void apply_announce(struct attach_engine *e, struct attachment *a)
 {
 	a->announced = true;
 	operation_announce(e, a);
@@ -251,7 +251,7 @@ static void apply_one(struct attach_engine *e, const struct attach_action *actio
 		a->why = action->why;
 		return;
 	case ACT_RETURN:
-		give_back(e, a, action->why, action->netdev);
+		apply_give_back(e, a, action->why, action->netdev);
 		return;
 	case ACT_SET_FREE:
 		set_free(e, a, action->why);
@@ -269,7 +269,7 @@ static void apply_one(struct attach_engine *e, const struct attach_action *actio
 		fail(e, action->desired, action->why);
 		return;
 	case ACT_ANNOUNCE:
-		announce(e, a);
+		apply_announce(e, a);
 		return;
 	case ACT_CHECK:
 		check(e, a);

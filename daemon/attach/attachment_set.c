@@ -15,7 +15,8 @@ bool record_is_stacked(const struct attach_record *r)
 	return r->plan.kind != PLAN_VF;
 }
 
-static bool is_id(const struct attach_record *r, const char *resource, const char *id)
+static bool attachment_set_is_id(const struct attach_record *r, const char *resource,
+				 const char *id)
 {
 	return strcmp(r->id, id) == 0 && strcmp(r->resource, resource) == 0;
 }
@@ -33,23 +34,25 @@ struct attachment *attachments_of_id(const struct attachments *s, const char *re
 				     const char *id)
 {
 	for (size_t i = 0; i < s->n; i++)
-		if (is_id(&s->items[i]->record, resource, id))
+		if (attachment_set_is_id(&s->items[i]->record, resource, id))
 			return s->items[i];
 	return NULL;
 }
 
-static struct attachment *find_slot(const struct attachments *s, const struct attach_record *r)
+static struct attachment *attachment_set_find_slot(const struct attachments *s,
+						   const struct attach_record *r)
 {
 	for (size_t i = 0; i < s->n; i++)
 		if (record_is_stacked(&s->items[i]->record) &&
-		    is_id(&s->items[i]->record, r->resource, r->id))
+		    attachment_set_is_id(&s->items[i]->record, r->resource, r->id))
 			return s->items[i];
 	return NULL;
 }
 
 struct attachment *attachments_find(const struct attachments *s, const struct attach_record *r)
 {
-	return record_is_stacked(r) ? find_slot(s, r) : attachments_of_function(s, r->function);
+	return record_is_stacked(r) ? attachment_set_find_slot(s, r)
+				    : attachments_of_function(s, r->function);
 }
 
 /* --- life ------------------------------------------------------------------------------------- */
@@ -159,7 +162,7 @@ const struct attach_status *attachment_status(struct attachment *a)
 	return &a->status;
 }
 
-static int by_function(const void *a, const void *b)
+static int attachment_set_by_function(const void *a, const void *b)
 {
 	const struct attach_record *x = ((const struct attach_status *)a)->record;
 	const struct attach_record *y = ((const struct attach_status *)b)->record;
@@ -188,7 +191,7 @@ int attachments_publish(struct attachments *s)
 		return -ENOMEM;
 	for (size_t i = 0; i < s->n; i++)
 		fill_status(s->items[i], &items[i]);
-	qsort(items, s->n, sizeof(*items), by_function);
+	qsort(items, s->n, sizeof(*items), attachment_set_by_function);
 	free((void *)s->list.items);
 	s->list = (struct attach_list){items, s->n};
 	s->changed = false;

@@ -16,7 +16,7 @@ struct decision {
 	int error;
 };
 
-static void act(struct decision *d, struct attach_action action)
+static void attach_act(struct decision *d, struct attach_action action)
 {
 	struct attach_action *new = array_push(d->ret->items, d->ret->n);
 
@@ -68,7 +68,7 @@ static bool is_held_as_another(const struct pod_list *held, const char *function
 	return false;
 }
 
-static bool is_recorded(const struct attach_snapshot *s, const char *function)
+static bool attach_is_recorded(const struct attach_snapshot *s, const char *function)
 {
 	for (size_t i = 0; i < s->n_recorded; i++)
 		if (strcmp(s->recorded[i], function) == 0)
@@ -76,7 +76,7 @@ static bool is_recorded(const struct attach_snapshot *s, const char *function)
 	return false;
 }
 
-static bool is_ours(const struct attach_snapshot *s, const char *function)
+static bool attach_is_ours(const struct attach_snapshot *s, const char *function)
 {
 	const struct pool *pool = pool_of(s->pools, function);
 	char resource[RESOURCE_NAME_SIZE] = "";
@@ -85,7 +85,7 @@ static bool is_ours(const struct attach_snapshot *s, const char *function)
 		pool_resource(pool, resource);
 	if (is_held_as_another(s->held, function, resource))
 		return false;
-	return pool || is_recorded(s, function);
+	return pool || attach_is_recorded(s, function);
 }
 
 static bool may_run(const struct decision *d, const struct netdev *nd)
@@ -127,7 +127,7 @@ static bool may_be_held(const struct attach_snapshot *s, const char *function)
 
 /* The pod that it was attached to lives, whichever pod the kubelet has given it to since; or that
  * is not known. */
-static bool is_in_use(const struct decision *d, const struct netdev *nd)
+static bool attach_is_in_use(const struct decision *d, const struct netdev *nd)
 {
 	return nd->nsid != NSID_HOST && (d->s->held->source == POD_SOURCE_NONE || may_run(d, nd) ||
 					 may_be_held(d->s, nd->function));
@@ -151,7 +151,7 @@ static bool is_off_the_bus(const struct attach_snapshot *s, const struct attachm
 	return s->devices_ms > 0 && !host_function(s->host, a->record.function);
 }
 
-static bool names_pod(const struct pod_list *held, const char *function)
+static bool attach_names_pod(const struct pod_list *held, const char *function)
 {
 	for (size_t i = 0; i < held->n; i++)
 		if (strcmp(held->devices[i].id, function) == 0 &&
@@ -164,11 +164,11 @@ static bool names_pod(const struct pod_list *held, const char *function)
 static bool may_be_used_in_host(const struct attach_snapshot *s, const char *function)
 {
 	return s->held->source == POD_SOURCE_NONE ||
-	       (!s->sandboxes->known && names_pod(s->held, function));
+	       (!s->sandboxes->known && attach_names_pod(s->held, function));
 }
 
 /* A container that waits gets it clean. */
-static bool is_awaited(const struct attach_snapshot *s, const char *function)
+static bool attach_is_awaited(const struct attach_snapshot *s, const char *function)
 {
 	for (size_t i = 0; i < s->held->n; i++)
 		if (s->held->devices[i].start_ms && strcmp(s->held->devices[i].id, function) == 0)
@@ -183,7 +183,7 @@ static bool is_used_in_host(const struct attach_snapshot *s, const char *functio
 		const struct desired *w = &s->desired->items[i];
 
 		if (w->plan.in_host && !w->err.code && strcmp(w->function, function) == 0)
-			return !is_awaited(s, function);
+			return !attach_is_awaited(s, function);
 	}
 	return false;
 }
@@ -193,14 +193,16 @@ static bool is_used_in_host(const struct attach_snapshot *s, const char *functio
 static void decide_unmarked(struct decision *d, struct attachment *a, const struct netdev *nd)
 {
 	if (!pool_of(d->s->pools, nd->function))
-		act(d, (struct attach_action){ACT_SET_FREE, a,
-					      .why = "is in the host, and no pool attaches it"});
+		attach_act(d, (struct attach_action){
+				      ACT_SET_FREE, a,
+				      .why = "is in the host, and no pool attaches it"});
 	else if (is_used_in_host(d->s, nd->function))
-		act(d, (struct attach_action){ACT_SET_FREE, a,
-					      .why = "is its pod's, which has the host's network"});
-	else if (is_ours(d->s, nd->function) && !may_be_used_in_host(d->s, nd->function))
-		act(d,
-		    (struct attach_action){.act = ACT_RETURN, .a = a, .netdev = nd, .why = a->why});
+		attach_act(d, (struct attach_action){
+				      ACT_SET_FREE, a,
+				      .why = "is its pod's, which has the host's network"});
+	else if (attach_is_ours(d->s, nd->function) && !may_be_used_in_host(d->s, nd->function))
+		attach_act(d, (struct attach_action){
+				      .act = ACT_RETURN, .a = a, .netdev = nd, .why = a->why});
 }
 
 static void decide_lost(struct decision *d, struct attachment *a)
@@ -210,18 +212,18 @@ static void decide_lost(struct decision *d, struct attachment *a)
 	const struct desired *w;
 
 	if (!nd && is_off_the_bus(s, a))
-		act(d, (struct attach_action){
-			       .act = ACT_SET_FREE, .a = a, .why = "is not on the bus"});
+		attach_act(d, (struct attach_action){
+				      .act = ACT_SET_FREE, .a = a, .why = "is not on the bus"});
 	else if (nd && !nd->origin[0] && nd->nsid == NSID_HOST)
 		decide_unmarked(d, a, nd);
-	if (!nd || !nd->origin[0] || !is_ours(s, nd->function))
+	if (!nd || !nd->origin[0] || !attach_is_ours(s, nd->function))
 		return;
-	if (!is_in_use(d, nd))
-		act(d,
-		    (struct attach_action){.act = ACT_RETURN, .a = a, .netdev = nd, .why = a->why});
+	if (!attach_is_in_use(d, nd))
+		attach_act(d, (struct attach_action){
+				      .act = ACT_RETURN, .a = a, .netdev = nd, .why = a->why});
 	else if ((w = desired_of_mark(s, nd)))
-		act(d,
-		    (struct attach_action){.act = ACT_ADOPT, .a = a, .desired = w, .netdev = nd});
+		attach_act(d, (struct attach_action){
+				      .act = ACT_ADOPT, .a = a, .desired = w, .netdev = nd});
 }
 
 static void decide_orphan(struct decision *d, const struct netdev *nd)
@@ -230,8 +232,8 @@ static void decide_orphan(struct decision *d, const struct netdev *nd)
 
 	if (nd->function[0] &&
 	    reconcile_is_orphan(nd, a && a->record.state != ATTACH_FREE ? &a->record : NULL) &&
-	    (!a || attachment_is_idle(a)) && is_ours(d->s, nd->function))
-		act(d, (struct attach_action){.act = ACT_TAKE_ORPHAN, .netdev = nd});
+	    (!a || attachment_is_idle(a)) && attach_is_ours(d->s, nd->function))
+		attach_act(d, (struct attach_action){.act = ACT_TAKE_ORPHAN, .netdev = nd});
 }
 
 /* A look that began before a device was where it is now tells nothing of it. */
@@ -315,14 +317,14 @@ static void decide_upkeep(struct decision *d, struct attachment *a)
 	if (a->op || d->s->dry_run || a->record.plan.in_host)
 		return;
 	if (!a->announced && may_announce(d->s, a)) {
-		act(d, (struct attach_action){.act = ACT_ANNOUNCE, .a = a});
+		attach_act(d, (struct attach_action){.act = ACT_ANNOUNCE, .a = a});
 		return;
 	}
 	if (d->checking)
 		return;
 	d->checking = a->check_now || a->repair_now || d->s->now_ms >= a->check_ms;
 	if (d->checking)
-		act(d, (struct attach_action){.act = ACT_CHECK, .a = a});
+		attach_act(d, (struct attach_action){.act = ACT_CHECK, .a = a});
 	else
 		due(d, a->check_ms);
 }
@@ -344,9 +346,9 @@ static void decide_away(struct decision *d, struct attachment *a)
 	const char *why = why_return(d->s, a);
 
 	if (why && !a->op)
-		act(d, (struct attach_action){.act = ACT_RETURN, .a = a, .why = why});
+		attach_act(d, (struct attach_action){.act = ACT_RETURN, .a = a, .why = why});
 	else if (why && !a->why)
-		act(d, (struct attach_action){.act = ACT_UNDO, .a = a, .why = why});
+		attach_act(d, (struct attach_action){.act = ACT_UNDO, .a = a, .why = why});
 	if (why || a->record.state != ATTACH_IN_POD)
 		return;
 	await_doubt(d, a);
@@ -365,7 +367,7 @@ static void decide_bad(struct decision *d, struct attachment *a)
 	else if (a->retry_ms > d->s->now_ms)
 		due(d, a->retry_ms);
 	else
-		act(d, (struct attach_action){.act = ACT_RETURN, .a = a, .why = a->why});
+		attach_act(d, (struct attach_action){.act = ACT_RETURN, .a = a, .why = a->why});
 }
 
 /* Only its failure is known, and nobody asks for that any more. */
@@ -387,7 +389,7 @@ static void decide_follow(struct decision *d, struct attachment *a)
 	if (n && !attachment_is_idle(a) &&
 	    (a->repair != (n->drift == DRIFT_REPAIR) || a->timeout_ms != n->timeout_ms ||
 	     a->record.plan.clean != n->plan.clean))
-		act(d, (struct attach_action){.act = ACT_FOLLOW_POOL, .a = a, .network = n});
+		attach_act(d, (struct attach_action){.act = ACT_FOLLOW_POOL, .a = a, .network = n});
 }
 
 static void decide_one(struct decision *d, struct attachment *a)
@@ -395,7 +397,7 @@ static void decide_one(struct decision *d, struct attachment *a)
 	switch (a->record.state) {
 	case ATTACH_FREE:
 		if (is_unwanted(d->s, a))
-			act(d, (struct attach_action){.act = ACT_DROP, .a = a});
+			attach_act(d, (struct attach_action){.act = ACT_DROP, .a = a});
 		return;
 	case ATTACH_RETURNING:
 		if (a->interrupted)
@@ -438,7 +440,7 @@ static bool failed_before(struct decision *d, const struct attachment *a, const 
 
 /* It is looked at as an orphan first, wherever it belongs; and lists that name it for two pods, as
  * two resources, do not make two of it. */
-static bool is_taken(const struct decision *d, const struct desired *w)
+static bool attach_is_taken(const struct decision *d, const struct desired *w)
 {
 	for (size_t i = 0; i < d->ret->n && w->plan.kind == PLAN_VF; i++) {
 		const struct attach_action *a = &d->ret->items[i];
@@ -462,11 +464,13 @@ static void decide_desired(struct decision *d, const struct desired *w)
 
 	if (a && !attachment_is_idle(a))
 		return;
-	if (!reconcile_may_attach(w, NULL) || is_taken(d, w) || (a && failed_before(d, a, w)))
+	if (!reconcile_may_attach(w, NULL) || attach_is_taken(d, w) ||
+	    (a && failed_before(d, a, w)))
 		return;
 	/* What is away and not on record would be forgotten with us. */
-	act(d, (struct attach_action){
-		       .act = missing ? ACT_FAIL : ACT_ATTACH, .desired = w, .why = missing});
+	attach_act(d, (struct attach_action){.act = missing ? ACT_FAIL : ACT_ATTACH,
+					     .desired = w,
+					     .why = missing});
 }
 
 /* --- is the runtime's list to be believed? ----------------------------------------------------

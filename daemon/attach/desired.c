@@ -34,12 +34,12 @@ struct building {
 
 /* --- which devices ---------------------------------------------------------------------------- */
 
-static bool names_pod(const struct pod_device *d)
+static bool desired_names_pod(const struct pod_device *d)
 {
 	return d->pod[0] || d->uid[0];
 }
 
-static bool same_device(const struct pod_device *a, const struct pod_device *b)
+static bool desired_same_device(const struct pod_device *a, const struct pod_device *b)
 {
 	return strcmp(a->id, b->id) == 0 && strcmp(a->resource, b->resource) == 0;
 }
@@ -50,11 +50,11 @@ static bool is_nearer(const struct sandbox *s, const struct sandbox *than)
 }
 
 /* Of the n entries of one device, the one whose pod is to have it. */
-static void choose(const struct building *j, const struct pod_device *entries, size_t n,
-		   struct item *ret)
+static void desired_choose(const struct building *j, const struct pod_device *entries, size_t n,
+			   struct item *ret)
 {
 	for (size_t i = 0; i < n; i++) {
-		const struct sandbox *s = names_pod(&entries[i])
+		const struct sandbox *s = desired_names_pod(&entries[i])
 						  ? pod_sandbox_find(j->sandboxes, &entries[i])
 						  : NULL;
 
@@ -80,7 +80,7 @@ static bool can_be_joined(const struct building *j, const struct pool *pool,
 }
 
 /* The list is sorted by device; so are the items. */
-static int collect(struct building *j)
+static int desired_collect(struct building *j)
 {
 	const struct pool_view *view = NULL;
 	size_t n;
@@ -91,11 +91,11 @@ static int collect(struct building *j)
 
 		if (i == 0 || strcmp(d[-1].resource, d->resource) != 0)
 			view = pools_find(j->pools, d->resource);
-		for (n = 1; i + n < j->held->n && same_device(d, &d[n]);)
+		for (n = 1; i + n < j->held->n && desired_same_device(d, &d[n]);)
 			n++;
 		if (!view || !view->pool->network)
 			continue;
-		choose(j, d, n, &item);
+		desired_choose(j, d, n, &item);
 		if (!can_be_joined(j, view->pool, item.sandbox))
 			continue;
 		slot = array_push(j->items, j->n);
@@ -124,7 +124,7 @@ static bool has_ethernet(const struct building *j, const char *function)
 }
 
 /* The slot's first HCA with a netdev that a macvlan or ipvlan can hang on. */
-static int find_parent(const struct building *j, const struct item *item, struct desired *w)
+static int desired_find_parent(const struct building *j, const struct item *item, struct desired *w)
 {
 	const struct offer *o = pool_view_offer(item->view, item->d->id);
 
@@ -160,12 +160,13 @@ static unsigned mtu_of(const struct building *j, const char *function)
 	return 0;
 }
 
-static int find_function(const struct building *j, const struct item *item, struct desired *w)
+static int desired_find_function(const struct building *j, const struct item *item,
+				 struct desired *w)
 {
 	int r;
 
 	if (item->view->pool->kind != POOL_EXCLUSIVE)
-		return find_parent(j, item, w);
+		return desired_find_parent(j, item, w);
 	snprintf(w->function, sizeof(w->function), "%s", item->d->id);
 	r = check_function(j, w);
 	if (r < 0 || !item->request)
@@ -175,7 +176,7 @@ static int find_function(const struct building *j, const struct item *item, stru
 
 /* --- one device ------------------------------------------------------------------------------- */
 
-static void set_owner(struct attach_owner *o, const struct item *item)
+static void desired_set_owner(struct attach_owner *o, const struct item *item)
 {
 	const struct sandbox *s = item->sandbox;
 
@@ -207,8 +208,8 @@ static void make_in_host(const struct building *j, const struct item *item, stru
 }
 
 /* mistake: of the pod's annotation, code 0 = none. */
-static void make(const struct building *j, const struct item *item, unsigned number,
-		 const struct err *mistake)
+static void desired_make(const struct building *j, const struct item *item, unsigned number,
+			 const struct err *mistake)
 {
 	struct desired *w = &j->desired[item->at];
 	int r;
@@ -216,14 +217,14 @@ static void make(const struct building *j, const struct item *item, unsigned num
 	snprintf(w->resource, sizeof(w->resource), "%s", item->d->resource);
 	snprintf(w->id, sizeof(w->id), "%s", item->d->id);
 	w->network = item->view->pool->network;
-	set_owner(&w->owner, item);
+	desired_set_owner(&w->owner, item);
 	if (item->sandbox->host_network) {
 		make_in_host(j, item, w);
 		return;
 	}
 	r = network_plan(&w->plan, w->network, item->request, number, &w->err);
 	if (r == 0)
-		r = find_function(j, item, w);
+		r = desired_find_function(j, item, w);
 	if (r == 0 && w->plan.soft_roce && item->sandbox->user_namespace)
 		r = err_set(
 			&w->err, -EINVAL,
@@ -241,7 +242,7 @@ static void make(const struct building *j, const struct item *item, unsigned num
 
 /* --- one pod ---------------------------------------------------------------------------------- */
 
-static int by_rank(const void *a, const void *b)
+static int desired_by_rank(const void *a, const void *b)
 {
 	const struct item *x = a, *y = b;
 	int r = (x->rank > y->rank) - (x->rank < y->rank);
@@ -259,7 +260,7 @@ static void rank(struct item *items, size_t n, const struct network_requests *re
 		       strcmp(reqs->items[items[i].rank].resource, items[i].d->resource) != 0)
 			items[i].rank++;
 	}
-	qsort(items, n, sizeof(*items), by_rank);
+	qsort(items, n, sizeof(*items), desired_by_rank);
 }
 
 /* The next item of the resource that has no entry yet. */
@@ -300,7 +301,7 @@ static int assign(struct item *items, size_t n, const struct network_requests *r
 }
 
 /* Names that are given and names that are counted: the later of two is wrong. */
-static void check_names(const struct building *j, const struct item *items, size_t n)
+static void desired_check_names(const struct building *j, const struct item *items, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		const char *name = j->desired[items[i].at].plan.ifname;
@@ -333,8 +334,8 @@ static int make_pod(const struct building *j, struct item *items, size_t n)
 	if (r == 0)
 		assign(items, n, &reqs, &mistake);
 	for (size_t i = 0; i < n; i++)
-		make(j, &items[i], (unsigned)i + 1, &mistake);
-	check_names(j, items, n);
+		desired_make(j, &items[i], (unsigned)i + 1, &mistake);
+	desired_check_names(j, items, n);
 	network_requests_done(&reqs);
 	return 0;
 }
@@ -348,7 +349,7 @@ static int by_sandbox(const void *a, const void *b)
 	return (x->sandbox > y->sandbox) - (x->sandbox < y->sandbox);
 }
 
-static int make_all(struct building *j)
+static int desired_make_all(struct building *j)
 {
 	size_t n;
 	int r = 0;
@@ -369,10 +370,10 @@ static int make_all(struct building *j)
 static int build(struct building *j, const struct attach_record *const *others, size_t n_others)
 {
 	const struct sandbox **sandboxes;
-	int r = collect(j);
+	int r = desired_collect(j);
 
 	if (r == 0)
-		r = make_all(j);
+		r = desired_make_all(j);
 	sandboxes = r == 0 ? calloc(j->n + 1, sizeof(struct sandbox *)) : NULL;
 	if (r == 0 && !sandboxes)
 		r = -ENOMEM;

@@ -29,7 +29,7 @@ static bool is_older(const struct claim *a, const struct claim *b)
 	return sandbox_is_younger(b->sandbox, a->sandbox);
 }
 
-static int compare(const void *a, const void *b)
+static int desired_compare(const void *a, const void *b)
 {
 	const struct claim *x = a, *y = b;
 	int r = x->ip.family - y->ip.family;
@@ -50,8 +50,8 @@ static bool do_meet(const struct claim *a, const struct claim *b)
 	return ip_same_address(&a->ip, &b->ip) && a->vlan == b->vlan;
 }
 
-static int add(struct claims *c, const struct claim *like, const struct net_plan *plan,
-	       const struct ip_prefix *ips, size_t n)
+static int desired_add(struct claims *c, const struct claim *like, const struct net_plan *plan,
+		       const struct ip_prefix *ips, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		struct claim *slot = array_push(c->list, c->n);
@@ -73,8 +73,8 @@ static int add_record(struct claims *c, const struct attach_record *r)
 	/* A macvlan that could not be deleted answers for its addresses. */
 	if (r->state == ATTACH_FREE || (r->state == ATTACH_BAD && r->plan.kind == PLAN_VF))
 		return 0;
-	error = add(c, &like, &r->plan, r->plan.ips, r->plan.n_ips);
-	return error < 0 ? error : add(c, &like, &r->plan, r->ips, r->n_ips);
+	error = desired_add(c, &like, &r->plan, r->plan.ips, r->plan.n_ips);
+	return error < 0 ? error : desired_add(c, &like, &r->plan, r->ips, r->n_ips);
 }
 
 static int add_desired(struct claims *c, struct desired *w, const struct sandbox *s)
@@ -85,10 +85,10 @@ static int add_desired(struct claims *c, struct desired *w, const struct sandbox
 				   .owner = &w->owner,
 				   .desired = w};
 
-	return w->err.code ? 0 : add(c, &like, &w->plan, w->plan.ips, w->plan.n_ips);
+	return w->err.code ? 0 : desired_add(c, &like, &w->plan, w->plan.ips, w->plan.n_ips);
 }
 
-static void refuse(const struct claim *claim, const struct claim *holder)
+static void desired_refuse(const struct claim *claim, const struct claim *holder)
 {
 	struct desired *w = claim->desired;
 	char ip[IP_TEXT_SIZE];
@@ -101,15 +101,15 @@ static void refuse(const struct claim *claim, const struct claim *holder)
 		w->owner.pod, ip, holder->owner->namespace, holder->owner->pod);
 }
 
-static void judge(struct claims *c)
+static void desired_judge(struct claims *c)
 {
 	const struct claim *holder = c->list;
 
 	if (c->n)
-		qsort(c->list, c->n, sizeof(*c->list), compare);
+		qsort(c->list, c->n, sizeof(*c->list), desired_compare);
 	for (size_t i = 1; i < c->n; i++) {
 		if (do_meet(holder, &c->list[i]))
-			refuse(&c->list[i], holder);
+			desired_refuse(&c->list[i], holder);
 		else
 			holder = &c->list[i];
 	}
@@ -126,7 +126,7 @@ int desired_claims(struct desired *desired, const struct sandbox *const *sandbox
 	for (size_t i = 0; i < n && r == 0; i++)
 		r = add_desired(&c, &desired[i], sandboxes[i]);
 	if (r == 0)
-		judge(&c);
+		desired_judge(&c);
 	free(c.list);
 	return r;
 }

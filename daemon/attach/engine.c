@@ -132,7 +132,7 @@ static void follow_readiness(struct attach_engine *e, const struct attach_view *
 
 /* --- the tick --------------------------------------------------------------------------------- */
 
-static void look_at_everything(struct attach_engine *e)
+static void attach_engine_look_at_everything(struct attach_engine *e)
 {
 	if (e->all.n == 0)
 		return;
@@ -301,7 +301,7 @@ static void arm(struct attach_engine *e)
 		due_in(&e->tick, e->due_ms > now ? e->due_ms - now : 1);
 }
 
-static void on_tick(void *arg)
+static void attach_engine_on_tick(void *arg)
 {
 	struct attach_engine *e = arg;
 	struct attach_view view, *known = engine_view(e, &view) ? &view : NULL;
@@ -311,7 +311,7 @@ static void on_tick(void *arg)
 	for (size_t i = 0; i < e->all.n; i++)
 		e->all.items[i]->awaited = false;
 	operations_continue(e);
-	look_at_everything(e);
+	attach_engine_look_at_everything(e);
 	work(e, known);
 	gates_ask(e);
 	engine_due(e, waiters_settle(&e->waiters, known, engine_now(e)));
@@ -322,14 +322,14 @@ static void on_tick(void *arg)
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-static char *copy(const char *s)
+static char *attach_engine_copy(const char *s)
 {
 	return strdup(s ? s : "");
 }
 
 static int copy_opts(struct attach_engine *e, const struct attach_engine_opts *o)
 {
-	e->state_dir = copy(o->state_dir);
+	e->state_dir = attach_engine_copy(o->state_dir);
 	e->ipam_host = o->ipam;
 	e->holders = o->holders;
 	e->dry_run = o->dry_run;
@@ -358,7 +358,7 @@ int attach_engine_open(struct attach_engine **ret, struct uv_loop_s *loop, const
 	e->opened_ms = e->look_ms = uv_now(loop);
 	e->due_ms = NEVER;
 	e->ended = outcome;
-	due_init(&e->tick, loop, on_tick, e);
+	due_init(&e->tick, loop, attach_engine_on_tick, e);
 	journal_begin(e, false);
 	engine_soon(e);
 	*ret = e;

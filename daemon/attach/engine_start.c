@@ -43,7 +43,7 @@ struct journal_walk {
 
 /* --- on the worker ---------------------------------------------------------------------------- */
 
-static bool is_in(const struct hw *hw, const char *folder, const char *function)
+static bool journal_is_in(const struct hw *hw, const char *folder, const char *function)
 {
 	char path[256];
 
@@ -53,13 +53,13 @@ static bool is_in(const struct hw *hw, const char *folder, const char *function)
 
 static bool function_exists(const struct hw *hw, const char *function)
 {
-	return is_in(hw, "bus/pci/devices", function) ||
-	       is_in(hw, "bus/auxiliary/devices", function) ||
-	       is_in(hw, "class/infiniband", function);
+	return journal_is_in(hw, "bus/pci/devices", function) ||
+	       journal_is_in(hw, "bus/auxiliary/devices", function) ||
+	       journal_is_in(hw, "class/infiniband", function);
 }
 
 /* > 0 removes the file of a function that is gone. */
-static int on_record(const struct attach_record *r, void *arg)
+static int journal_on_record(const struct attach_record *r, void *arg)
 {
 	struct journal_walk *w = arg;
 	struct attach_record *copy;
@@ -93,7 +93,7 @@ static void journal_walk_run(void *arg)
 	for (size_t i = 0; i < w->n_kept && w->result == 0; i++)
 		w->result = e->ops->journal_write(e->journal, &w->kept[i], true, &w->err);
 	if (w->result == 0)
-		w->result = e->ops->journal_each(e->journal, on_record, on_bad, w, &w->err);
+		w->result = e->ops->journal_each(e->journal, journal_on_record, on_bad, w, &w->err);
 }
 
 /* --- in the loop ------------------------------------------------------------------------------ */
@@ -105,7 +105,8 @@ static bool is_of_another_boot(const struct attach_record *r, const char *now)
 
 /* Whoever has it has it until something is known: nothing is concluded from the past. A namespace
  * that looks like its own may be another's in another boot. */
-static int take_record(struct attach_engine *e, const struct attach_record *r, const char *boot)
+static int journal_take_record(struct attach_engine *e, const struct attach_record *r,
+			       const char *boot)
 {
 	struct attachment *a;
 
@@ -158,7 +159,7 @@ static void take_all(struct attach_engine *e, const struct journal_walk *w)
 	e->ops->boot_id(e->hw, boot);
 	e->serial = w->serial > e->serial ? w->serial : e->serial;
 	for (size_t i = 0; i < w->n_records; i++)
-		if (take_record(e, &w->records[i], boot) < 0)
+		if (journal_take_record(e, &w->records[i], boot) < 0)
 			log_error("attach", -ENOMEM, "%s: its record is forgotten",
 				  w->records[i].function);
 	for (size_t i = 0; i < w->n_bad; i++)
@@ -176,7 +177,7 @@ static void walk_free(struct journal_walk *w)
 	free(w);
 }
 
-static void tell_trouble(struct attach_engine *e, const struct err *err)
+static void journal_tell_trouble(struct attach_engine *e, const struct err *err)
 {
 	if (strcmp(e->counters.journal_error, err->msg) == 0)
 		return;
@@ -186,9 +187,9 @@ static void tell_trouble(struct attach_engine *e, const struct err *err)
 }
 
 /* What attaches nothing, and what comes back, does not wait for it. */
-static void try_again(struct attach_engine *e, const struct err *err)
+static void journal_try_again(struct attach_engine *e, const struct err *err)
 {
-	tell_trouble(e, err);
+	journal_tell_trouble(e, err);
 	e->journal_read = err->code != -ENOMEM;
 	operations_leave_journal(e);
 	e->journal_ms = engine_now(e) + RETRY_MS;
@@ -225,12 +226,12 @@ static void on_walked(void *arg)
 		return;
 	}
 	if (w->result < 0) {
-		try_again(e, &w->err);
+		journal_try_again(e, &w->err);
 	} else {
 		e->counters.journal_error[0] = '\0';
 		tell_remade(e, w);
 		if (w->unwritable.code)
-			tell_trouble(e, &w->unwritable);
+			journal_tell_trouble(e, &w->unwritable);
 		e->journal_read = true;
 		forget_failures(e);
 		take_all(e, w);
@@ -240,7 +241,7 @@ static void on_walked(void *arg)
 }
 
 /* Nothing is made before something needs it. */
-static bool has_folder(const struct attach_engine *e)
+static bool journal_has_folder(const struct attach_engine *e)
 {
 	AUTO_FREE char *path = NULL;
 
@@ -249,7 +250,7 @@ static bool has_folder(const struct attach_engine *e)
 	return path && access(path, F_OK) == 0;
 }
 
-static int open_journal(struct attach_engine *e, struct err *err)
+static int journal_open_journal(struct attach_engine *e, struct err *err)
 {
 	return e->dry_run ? e->ops->journal_look(&e->journal, e->state_dir, err)
 			  : e->ops->journal_open(&e->journal, e->state_dir, err);
@@ -278,18 +279,18 @@ void journal_begin(struct attach_engine *e, bool needed)
 	struct journal_walk *w;
 	struct err err = {0};
 
-	e->journal_read = !needed && !has_folder(e);
+	e->journal_read = !needed && !journal_has_folder(e);
 	if (e->journal_read)
 		return;
-	if (open_journal(e, &err) < 0) {
+	if (journal_open_journal(e, &err) < 0) {
 		e->journal = NULL;
-		try_again(e, &err);
+		journal_try_again(e, &err);
 		return;
 	}
 	w = calloc(1, sizeof(*w));
 	if (!w) {
 		err_set(&err, -ENOMEM, "out of memory");
-		try_again(e, &err);
+		journal_try_again(e, &err);
 		return;
 	}
 	w->engine = e;

@@ -33,8 +33,8 @@ static struct gate_view view_of(const struct attach_gate *gate, size_t i,
 }
 
 /* One refusal refuses all; err: that, or what the last that waits lacks. */
-static enum gate_answer look(const struct attach_gate *gate, const struct attach_view *view,
-			     struct err *err)
+static enum gate_answer attach_gate_look(const struct attach_gate *gate,
+					 const struct attach_view *view, struct err *err)
 {
 	enum gate_answer all = GATE_OPENS;
 
@@ -71,10 +71,10 @@ static void mark_awaited(const struct attach_gate *gate)
 	}
 }
 
-static bool has_answer(struct waiter *w, const struct attach_view *view, struct err *err)
+static bool gate_has_answer(struct waiter *w, const struct attach_view *view, struct err *err)
 {
 	const struct attach_gate *gate = (const struct attach_gate *)w;
-	enum gate_answer now = look(gate, view, err);
+	enum gate_answer now = attach_gate_look(gate, view, err);
 
 	if (now == GATE_WAITS)
 		mark_awaited(gate);
@@ -85,7 +85,7 @@ static bool has_answer(struct waiter *w, const struct attach_view *view, struct 
 	return now != GATE_WAITS;
 }
 
-static void count(struct attach_engine *e, const struct attach_gate *gate, bool refused)
+static void gate_count(struct attach_engine *e, const struct attach_gate *gate, bool refused)
 {
 	struct attach_counters *c = &e->counters;
 	uint64_t us = uv_hrtime() / 1000 - gate->since_us;
@@ -96,12 +96,12 @@ static void count(struct attach_engine *e, const struct attach_gate *gate, bool 
 	c->gate_us_max = us > c->gate_us_max ? us : c->gate_us_max;
 }
 
-static void answer(struct waiter *w, const struct err *err)
+static void gate_answer(struct waiter *w, const struct err *err)
 {
 	struct attach_gate *gate = (struct attach_gate *)w;
 
 	gate->engine->n_gates--;
-	count(gate->engine, gate, err->code < 0);
+	gate_count(gate->engine, gate, err->code < 0);
 	gate->fn(err, gate->arg);
 	free(gate);
 }
@@ -128,7 +128,7 @@ static struct attach_gate *gate_new(struct attach_engine *e, const char *resourc
 		return NULL;
 	g->engine = e;
 	g->waiter = (struct waiter){
-		.look = has_answer, .answer = answer, .since_ms = engine_now(e)};
+		.look = gate_has_answer, .answer = gate_answer, .since_ms = engine_now(e)};
 	g->since_us = uv_hrtime() / 1000;
 	snprintf(g->resource, sizeof(g->resource), "%s", resource);
 	for (g->n = 0; g->n < ids.n; g->n++)
@@ -149,7 +149,7 @@ static void ask_anew(const struct attach_gate *g)
 	}
 }
 
-static void wait_for(struct attach_gate *g, const struct attach_view *view)
+static void gate_wait_for(struct attach_gate *g, const struct attach_view *view)
 {
 	struct attach_engine *e = g->engine;
 	const struct pool *pool = view ? view_pool(view, g->resource) : NULL;
@@ -179,12 +179,12 @@ int attach_engine_gate(struct attach_engine *e, struct attach_gate **ret, const 
 	g->arg = arg;
 	e->n_gates++;
 	*ret = NULL;
-	if (look(g, known ? &view : NULL, &err) == GATE_OPENS) {
+	if (attach_gate_look(g, known ? &view : NULL, &err) == GATE_OPENS) {
 		opened(g, &view);
-		answer(&g->waiter, &(struct err){0});
+		gate_answer(&g->waiter, &(struct err){0});
 		return 0;
 	}
-	wait_for(g, known ? &view : NULL);
+	gate_wait_for(g, known ? &view : NULL);
 	*ret = g;
 	return 0;
 }

@@ -37,8 +37,8 @@ static bool is_sandbox(const struct attach_engine *e, const struct attachment *a
 	return s && strcmp(s->id, a->record.owner.sandbox) == 0;
 }
 
-static bool is_there(const struct attach_engine *e, const struct attachment *a,
-		     const struct pod_device *d)
+static bool gate_is_there(const struct attach_engine *e, const struct attachment *a,
+			  const struct pod_device *d)
 {
 	const struct attach_owner *o = &a->record.owner;
 
@@ -91,7 +91,7 @@ static void not_yet(const struct attachment *a, struct err *err)
 			owner_text(&r->owner, owner));
 }
 
-static enum gate_answer refuse(const struct err *why, struct err *err)
+static enum gate_answer gate_refuse(const struct err *why, struct err *err)
 {
 	*err = *why;
 	return GATE_REFUSES;
@@ -113,7 +113,7 @@ static bool has_host_network(const struct sandbox *s)
 }
 
 /* It stays where it is, and what it was like before has been recorded for this sandbox. */
-static bool is_recorded(const struct attachment *a, const struct sandbox *s)
+static bool gate_is_recorded(const struct attachment *a, const struct sandbox *s)
 {
 	return a && a->record.plan.in_host && a->record.state == ATTACH_IN_POD && !a->why &&
 	       strcmp(a->record.owner.sandbox, s->id) == 0;
@@ -128,7 +128,7 @@ static enum gate_answer look_host_network(const struct gate_view *g, const struc
 
 	if (!pool->network->plan.soft_roce && pool->kind != POOL_EXCLUSIVE)
 		return GATE_OPENS;
-	if (!pool->network->plan.soft_roce && is_recorded(a, s))
+	if (!pool->network->plan.soft_roce && gate_is_recorded(a, s))
 		return GATE_OPENS;
 	if (!pool->network->plan.soft_roce)
 		return GATE_WAITS;
@@ -153,16 +153,16 @@ static enum gate_answer look_held(const struct gate_view *g, const struct pod_de
 	if ((!a || a->record.state == ATTACH_FREE) &&
 	    granted_has_no_network(e->ops->granted(e->holders), g->resource, g->id, d->reserved_ms))
 		return GATE_OPENS;
-	if (a && is_there(e, a, d))
+	if (a && gate_is_there(e, a, d))
 		return a->drift & ATTACH_DRIFT_RDMA ? no_rdma(a, err) : GATE_OPENS;
 	if (fresh && has_host_network(s) &&
 	    (answer = look_host_network(g, a, s, err)) != GATE_WAITS)
 		return answer;
 	if (a && a->failure.code &&
 	    (a->record.state == ATTACH_FREE || a->record.state == ATTACH_BAD))
-		return refuse(&a->failure, err);
+		return gate_refuse(&a->failure, err);
 	if (w && w->err.code && fresh)
-		return refuse(&w->err, err);
+		return gate_refuse(&w->err, err);
 	if (w && w->err.code)
 		*err = w->err;
 	else if (a && a->record.state != ATTACH_FREE && (seen || a->record.state != ATTACH_IN_POD))
@@ -204,7 +204,7 @@ enum gate_answer gate_look(const struct gate_view *g, struct err *err)
 }
 
 /* A container may start many times in one sandbox. */
-static bool is_news(struct attach_engine *e, const struct sandbox *s, const char *id)
+static bool gate_is_news(struct attach_engine *e, const struct sandbox *s, const char *id)
 {
 	char told[HOST_NETWORK_SIZE];
 
@@ -227,7 +227,7 @@ void gate_tell_host_network(const struct gate_view *g)
 	const struct sandbox *s = d ? pod_sandbox_find(engine_sandboxes(e), d) : NULL;
 	char device[DEVICE_TEXT_SIZE];
 
-	if (!has_host_network(s) || !is_news(e, s, g->id))
+	if (!has_host_network(s) || !gate_is_news(e, s, g->id))
 		return;
 	snprintf(r.resource, sizeof(r.resource), "%s", g->resource);
 	snprintf(r.id, sizeof(r.id), "%s", g->id);

@@ -82,13 +82,13 @@ static void namespace_search_run(void *arg)
 	search_users(s);
 }
 
-static bool is_same(const struct netns_id *a, const struct netns_id *b)
+static bool namespaces_is_same(const struct netns_id *a, const struct netns_id *b)
 {
 	return a->ino == b->ino && a->dev == b->dev;
 }
 
 /* "/var/run/netns/a" and "/run/netns/a" are one. */
-static const char *name_of(const char *path)
+static const char *namespaces_name_of(const char *path)
 {
 	const char *at = strstr(path, "/netns/");
 
@@ -107,7 +107,8 @@ static bool is_anothers(const struct attach_engine *e, const struct attachment *
 		return false;
 	for (size_t i = 0; i < l->n; i++)
 		if (l->items[i].ready && strcmp(l->items[i].id, o->sandbox) != 0 &&
-		    strcmp(name_of(l->items[i].netns), name_of(s->id.path)) == 0)
+		    strcmp(namespaces_name_of(l->items[i].netns), namespaces_name_of(s->id.path)) ==
+			    0)
 			return true;
 	return false;
 }
@@ -129,7 +130,8 @@ static bool take_result(const struct attach_engine *e, struct attachment *a, con
 {
 	uint64_t pause = s->life == NETNS_UNKNOWN ? UNKNOWN_MS : AGAIN_MS;
 
-	if (!s->wants_life || !is_same(&a->record.owner.netns, &s->id) || a->life == NETNS_ALIVE)
+	if (!s->wants_life || !namespaces_is_same(&a->record.owner.netns, &s->id) ||
+	    a->life == NETNS_ALIVE)
 		return false;
 	if (s->life == NETNS_UNKNOWN && !a->search_ms)
 		log_warn(
@@ -148,7 +150,7 @@ static void take_use(struct attachment *a, const struct sought *s, uint64_t bega
 {
 	unsigned doublings = a->n_uses < 8 ? a->n_uses : 8;
 
-	if (!s->wants_use || !is_same(&a->record.owner.netns, &s->id) || !a->missed_ms ||
+	if (!s->wants_use || !namespaces_is_same(&a->record.owner.netns, &s->id) || !a->missed_ms ||
 	    a->missed_ms > began_ms || a->life != NETNS_ALIVE)
 		return;
 	a->use = s->use;
@@ -157,7 +159,7 @@ static void take_use(struct attachment *a, const struct sought *s, uint64_t bega
 	a->use_ms = now_ms + earlier((uint64_t)USE_FIRST_MS << doublings, USE_LAST_MS);
 }
 
-static void count(struct attach_counters *c, enum netns_life life)
+static void namespaces_count(struct attach_counters *c, enum netns_life life)
 {
 	switch (life) {
 	case NETNS_ALIVE:
@@ -186,7 +188,7 @@ static void on_searched(void *arg)
 
 	for (size_t i = 0; i < s->n; i++) {
 		if (s->items[i].wants_life)
-			count(&e->counters, s->items[i].life);
+			namespaces_count(&e->counters, s->items[i].life);
 		for (size_t k = 0; k < e->all.n; k++) {
 			e->all.changed |= take_result(e, e->all.items[k], &s->items[i],
 						      engine_now(e));
@@ -202,7 +204,7 @@ static void on_searched(void *arg)
 
 /* --- who is sought ---------------------------------------------------------------------------- */
 
-static bool is_watched(const struct attachment *a)
+static bool namespaces_is_watched(const struct attachment *a)
 {
 	return (a->record.state == ATTACH_ATTACHING || a->record.state == ATTACH_IN_POD) &&
 	       a->record.owner.netns.ino;
@@ -211,13 +213,14 @@ static bool is_watched(const struct attachment *a)
 /* When each is to be searched for next. */
 static uint64_t life_due(const struct attachment *a)
 {
-	return is_watched(a) && a->life == NETNS_UNKNOWN ? a->search_ms : NEVER;
+	return namespaces_is_watched(a) && a->life == NETNS_UNKNOWN ? a->search_ms : NEVER;
 }
 
 static uint64_t use_due(const struct attachment *a)
 {
-	return is_watched(a) && a->missed_ms && a->life == NETNS_ALIVE && !a->why ? a->use_ms
-										  : NEVER;
+	return namespaces_is_watched(a) && a->missed_ms && a->life == NETNS_ALIVE && !a->why
+		       ? a->use_ms
+		       : NEVER;
 }
 
 static struct sought *find_or_add(struct namespace_search *s, const struct netns_id *id)
@@ -225,7 +228,7 @@ static struct sought *find_or_add(struct namespace_search *s, const struct netns
 	struct sought *new;
 
 	for (size_t i = 0; i < s->n; i++)
-		if (is_same(&s->items[i].id, id))
+		if (namespaces_is_same(&s->items[i].id, id))
 			return &s->items[i];
 	new = array_push(s->items, s->n);
 	if (!new)
@@ -235,7 +238,7 @@ static struct sought *find_or_add(struct namespace_search *s, const struct netns
 	return new;
 }
 
-static bool collect(struct namespace_search *s, struct attach_engine *e)
+static bool namespaces_collect(struct namespace_search *s, struct attach_engine *e)
 {
 	for (size_t i = 0; i < e->all.n; i++) {
 		const struct attachment *a = e->all.items[i];
@@ -257,11 +260,12 @@ void namespaces_look(struct attach_engine *e)
 	for (size_t i = 0; i < e->all.n; i++) {
 		struct attachment *a = e->all.items[i];
 
-		if (is_watched(a) && e->ops->netns_is_there(e->hw, &a->record.owner.netns))
+		if (namespaces_is_watched(a) &&
+		    e->ops->netns_is_there(e->hw, &a->record.owner.netns))
 			a->life = NETNS_ALIVE;
-		else if (a->life == NETNS_ALIVE || !is_watched(a))
+		else if (a->life == NETNS_ALIVE || !namespaces_is_watched(a))
 			a->life = NETNS_UNKNOWN;
-		if (!is_watched(a) || a->life == NETNS_ALIVE)
+		if (!namespaces_is_watched(a) || a->life == NETNS_ALIVE)
 			a->search_ms = 0;
 	}
 }
@@ -286,7 +290,7 @@ static int begin_search(struct attach_engine *e)
 		return -ENOMEM;
 	s->engine = e;
 	s->began_ms = engine_now(e);
-	if (!collect(s, e)) {
+	if (!namespaces_collect(s, e)) {
 		search_free(s);
 		return -ENOMEM;
 	}

@@ -29,7 +29,7 @@ static int numbers_add(struct numbers *l, const char *uverbs)
 	return 0;
 }
 
-static bool is_held(const struct pod_list *held, const struct granted *g)
+static bool numbers_is_held(const struct pod_list *held, const struct granted *g)
 {
 	for (size_t i = 0; i < g->n_ids; i++)
 		if (pod_list_find(held, g->resource, g->ids[i], NULL))
@@ -61,7 +61,7 @@ int numbers_taken(const struct attach_engine *e, const struct attachment *a,
 		if (has_number(e->all.items[i], a))
 			r = numbers_add(&l, e->all.items[i]->record.uverbs);
 	for (size_t i = 0; i < granted->n && r == 0; i++)
-		if (is_held(held, &granted->items[i]))
+		if (numbers_is_held(held, &granted->items[i]))
 			r = add_granted(&l, &granted->items[i]);
 	if (r < 0) {
 		free(l.items);

@@ -8,7 +8,7 @@
 
 /* --- what is held ----------------------------------------------------------------------------- */
 
-static bool is_held(const struct pod_list *held, const struct attach_record *r)
+static bool observe_is_held(const struct pod_list *held, const struct attach_record *r)
 {
 	size_t n = 0;
 	const struct pod_device *d = pod_list_find(held, r->resource, r->id, &n);
@@ -24,7 +24,7 @@ static void follow_held(struct attachment *a, const struct pod_list *held, uint6
 {
 	if (held->source == POD_SOURCE_NONE)
 		return;
-	if (is_held(held, &a->record)) {
+	if (observe_is_held(held, &a->record)) {
 		a->unheld_ms = 0;
 		return;
 	}
@@ -64,8 +64,8 @@ static void follow_sandbox(struct attachment *a, const struct sandbox_list *l, u
 
 /* --- what is to be held ----------------------------------------------------------------------- */
 
-static bool is_plain(const struct granted_list *granted, const struct pod_list *held,
-		     const struct desired *w)
+static bool observe_is_plain(const struct granted_list *granted, const struct pod_list *held,
+			     const struct desired *w)
 {
 	const struct pod_device *d = pod_list_find(held, w->resource, w->id, NULL);
 
@@ -79,7 +79,7 @@ static void drop_plain(struct attach_engine *e, const struct pod_list *held, str
 	size_t n = 0;
 
 	for (size_t i = 0; i < l->n; i++)
-		if (!is_plain(granted, held, &l->items[i]))
+		if (!observe_is_plain(granted, held, &l->items[i]))
 			l->items[n++] = l->items[i];
 	l->n = n;
 }
@@ -135,7 +135,7 @@ static bool is_rdma_seen(const struct attach_record *r, const struct host *host)
 }
 
 /* Of what an attach sets and the inventory shows. */
-static uint64_t digest_of(const struct netdev *nd, const struct function *fn, bool rdma)
+static uint64_t observe_digest_of(const struct netdev *nd, const struct function *fn, bool rdma)
 {
 	unsigned up = nd->flags & IFF_UP;
 	uint64_t h = fnv1a(FNV1A_START, nd->name, strlen(nd->name));
@@ -156,8 +156,8 @@ static void follow_netdev(struct attachment *a, const struct host *host)
 
 	if (!nd || nd->nsid == NSID_HOST)
 		return;
-	digest = digest_of(nd, host_function(host, a->record.function),
-			   is_rdma_seen(&a->record, host));
+	digest = observe_digest_of(nd, host_function(host, a->record.function),
+				   is_rdma_seen(&a->record, host));
 	if (a->digest && a->digest != digest)
 		a->check_now = true;
 	a->digest = digest;

@@ -97,7 +97,7 @@ static void operation_free(struct operation *op)
 	free(op);
 }
 
-static void end(struct operation *op, int result, const struct err *err)
+static void operation_end(struct operation *op, int result, const struct err *err)
 {
 	struct attach_engine *e = op->engine;
 	struct attachment *a = op->a;
@@ -187,7 +187,7 @@ static struct operation *dequeue(struct attach_engine *e)
 	return op;
 }
 
-static void on_worked(void *arg);
+static void operation_on_worked(void *arg);
 static void on_slow(void *arg);
 
 static void begin_work(struct operation *op)
@@ -197,7 +197,8 @@ static void begin_work(struct operation *op)
 	op->place = PLACE_WORKER;
 	op->job.journal = e->journal;
 	op->job.at = op->job.next;
-	job_begin(&op->worker, e->loop, "the work on a device", operation_run, on_worked, op);
+	job_begin(&op->worker, e->loop, "the work on a device", operation_run, operation_on_worked,
+		  op);
 	op->worker.describe = describe_work;
 	op->worker.slow = on_slow;
 	op->is_stuck = false;
@@ -249,7 +250,7 @@ static void enqueue(struct operation *op, bool begun)
  */
 
 /* The state is the loop's: it knows what is to come. */
-static void take_record(struct operation *op)
+static void operation_take_record(struct operation *op)
 {
 	struct attach_engine *e = op->engine;
 	struct attach_record *r = &op->a->record;
@@ -332,7 +333,7 @@ static void release_address(struct operation *op)
 		release_refused(op, &err);
 }
 
-static void on_address(const char *text, size_t len, const struct err *err, void *arg)
+static void operation_on_address(const char *text, size_t len, const struct err *err, void *arg)
 {
 	struct operation *op = arg;
 	struct err failure = *err;
@@ -341,11 +342,11 @@ static void on_address(const char *text, size_t len, const struct err *err, void
 	kill_point("attach-ipam", "after");
 	if (failure.code == 0)
 		ipam_parse_result(&op->job.record, text, len, &failure);
-	take_record(op); /* whoever else asks for that address is to see it */
+	operation_take_record(op); /* whoever else asks for that address is to see it */
 	if (failure.code < 0)
-		end(op, failure.code, &failure);
+		operation_end(op, failure.code, &failure);
 	else if (op->a->why)
-		end(op, -ECANCELED, &(struct err){0});
+		operation_end(op, -ECANCELED, &(struct err){0});
 	else
 		go_on(op, STEP_CONFIGURE);
 }
@@ -365,10 +366,10 @@ static void ask_address(struct operation *op)
 	op->place = PLACE_IPAM;
 	a->step = attach_step_name(STEP_IPAM);
 	if (e->ops->ipam_start(&op->ipam, e->loop, IPAM_ADD, &op->job.record, &e->ipam_host, ms,
-			       on_address, op, &err) == 0)
+			       operation_on_address, op, &err) == 0)
 		a->ipam_asked = true;
 	else
-		end(op, err.code, &err);
+		operation_end(op, err.code, &err);
 }
 
 /* --- after a visit ---------------------------------------------------------------------------- */
@@ -385,15 +386,15 @@ static void take_renewal(struct operation *op)
 
 static void attach_worked(struct operation *op)
 {
-	take_record(op);
+	operation_take_record(op);
 	take_renewal(op);
 	if (op->result < 0) {
 		op->a->step = step_of(op);
-		end(op, op->result, &op->job.err);
+		operation_end(op, op->result, &op->job.err);
 	} else if (op->a->why) {
-		end(op, -ECANCELED, &(struct err){0});
+		operation_end(op, -ECANCELED, &(struct err){0});
 	} else if (op->job.next >= N_ATTACH_STEPS) {
-		end(op, 0, &(struct err){0});
+		operation_end(op, 0, &(struct err){0});
 	} else {
 		ask_address(op);
 	}
@@ -403,13 +404,13 @@ static void return_worked(struct operation *op)
 {
 	struct attachment *a = op->a;
 
-	take_record(op);
+	operation_take_record(op);
 	a->superseded |= op->job.superseded;
 	take_renewal(op);
 	if (op->result == 0 && op->job.next == BACK_IPAM)
 		release_address(op);
 	else
-		end(op, op->result, &op->job.err);
+		operation_end(op, op->result, &op->job.err);
 }
 
 /* A return goes on to its end if that takes no plugin. */
@@ -462,7 +463,7 @@ static void give_up_journal(struct operation *op)
 	close_unused(op->engine, j);
 }
 
-static void on_worked(void *arg)
+static void operation_on_worked(void *arg)
 {
 	struct operation *op = arg;
 	struct attach_engine *e = op->engine;
@@ -485,7 +486,7 @@ static void on_worked(void *arg)
 		break;
 	case OP_CHECK:
 	case OP_ANNOUNCE:
-		end(op, op->result, &op->job.err);
+		operation_end(op, op->result, &op->job.err);
 		break;
 	}
 	pump(e);

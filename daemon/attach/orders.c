@@ -23,9 +23,9 @@ struct order {
 
 /* --- waiting ---------------------------------------------------------------------------------- */
 
-static bool look(struct waiter *, const struct attach_view *, struct err *);
+static bool orders_look(struct waiter *, const struct attach_view *, struct err *);
 
-static void answer(struct waiter *w, const struct err *err)
+static void attach_engine_answer(struct waiter *w, const struct err *err)
 {
 	struct order *o = (struct order *)w;
 
@@ -44,15 +44,17 @@ static struct order *order_new(struct attach_engine *e, attach_order_fn *fn, voi
 
 	if (!o)
 		return NULL;
-	o->waiter = (struct waiter){
-		.look = look, .answer = answer, .since_ms = engine_now(e), .deadline_ms = NEVER};
+	o->waiter = (struct waiter){.look = orders_look,
+				    .answer = attach_engine_answer,
+				    .since_ms = engine_now(e),
+				    .deadline_ms = NEVER};
 	o->engine = e;
 	o->fn = fn;
 	o->arg = arg;
 	return o;
 }
 
-static void wait_for(struct order *o, struct attachment *a)
+static void attach_engine_wait_for(struct order *o, struct attachment *a)
 {
 	o->a = a;
 	a->n_orders++;
@@ -124,7 +126,8 @@ static int check_order(struct attach_engine *e, const struct attach_view *view,
 }
 
 /* -EAGAIN: the runtime has not told it yet. */
-static int find_pod(const struct attach_engine *e, struct attach_owner *o, struct err *err)
+static int attach_engine_find_pod(const struct attach_engine *e, struct attach_owner *o,
+				  struct err *err)
 {
 	const struct sandbox_list *list = engine_sandboxes(e);
 	const struct sandbox *pod = NULL;
@@ -170,12 +173,12 @@ static int bring(struct order *o, const struct attach_record *r)
 		attachments_drop(&e->all, a);
 		return -ENOMEM;
 	}
-	wait_for(o, a);
+	attach_engine_wait_for(o, a);
 	return 0;
 }
 
 /* -EAGAIN: something that it needs is not known yet. */
-static int begin(struct order *o, const struct attach_view *view, struct err *err)
+static int attach_engine_begin(struct order *o, const struct attach_view *view, struct err *err)
 {
 	struct attach_engine *e = o->engine;
 	struct attach_record r = o->record;
@@ -187,7 +190,7 @@ static int begin(struct order *o, const struct attach_view *view, struct err *er
 			       journal[0] ? ": " : "", journal);
 	error = engine_refuse_blind(e, err);
 	if (error == 0)
-		error = find_pod(e, &r.owner, err);
+		error = attach_engine_find_pod(e, &r.owner, err);
 	if (error == 0)
 		error = check_order(e, view, r.function, err);
 	if (error == 0)
@@ -199,14 +202,14 @@ static int begin(struct order *o, const struct attach_view *view, struct err *er
 	return bring(o, &r) < 0 ? err_set(err, -ENOMEM, "out of memory") : 0;
 }
 
-static bool look(struct waiter *w, const struct attach_view *view, struct err *err)
+static bool orders_look(struct waiter *w, const struct attach_view *view, struct err *err)
 {
 	struct order *o = (struct order *)w;
 	int error;
 
 	if (o->a)
 		return has_ended(o, err);
-	error = begin(o, view, err);
+	error = attach_engine_begin(o, view, err);
 	if (error == 0)
 		o->engine->n_early--;
 	return error < 0 && (error != -EAGAIN || engine_now(o->engine) >= w->deadline_ms);
@@ -245,7 +248,7 @@ int attach_engine_attach(struct attach_engine *e, const char *function,
 	if (!o)
 		return err_set(err, -ENOMEM, "out of memory");
 	o->record = record_of(function, owner, plan);
-	error = begin(o, known ? &view : NULL, err);
+	error = attach_engine_begin(o, known ? &view : NULL, err);
 	if (error == -EAGAIN) {
 		wait_to_begin(o);
 	} else if (error < 0) {
@@ -261,7 +264,7 @@ int attach_engine_attach(struct attach_engine *e, const char *function,
 
 #define BY_HAND "somebody asked for it"
 
-static void take_back(struct attachment *a)
+static void attach_engine_take_back(struct attachment *a)
 {
 	if (a->record.state == ATTACH_BAD)
 		a->retry_ms = 0;
@@ -298,9 +301,9 @@ int attach_engine_detach(struct attach_engine *e, const char *function, bool for
 	if (!o)
 		return err_set(err, -ENOMEM, "out of memory");
 	o->detach = true;
-	wait_for(o, a);
+	attach_engine_wait_for(o, a);
 	waiters_add(&e->waiters, &o->waiter);
-	take_back(a);
+	attach_engine_take_back(a);
 	engine_soon(e);
 	return 0;
 }

@@ -17,7 +17,7 @@
 #define AGAIN_FIRST_MS 1000
 #define AGAIN_LAST_MS  300000
 
-static uint64_t back_off(unsigned tries, uint64_t first_ms, uint64_t last_ms)
+static uint64_t outcome_back_off(unsigned tries, uint64_t first_ms, uint64_t last_ms)
 {
 	return earlier(first_ms << (tries > 16 ? 16 : tries - 1), last_ms);
 }
@@ -82,7 +82,7 @@ void outcome_failed(struct attach_engine *e, struct attachment *a, const char *s
 
 	a->failure = *err;
 	a->n_failed++;
-	a->again_ms = engine_now(e) + back_off(a->n_failed, AGAIN_FIRST_MS, AGAIN_LAST_MS);
+	a->again_ms = engine_now(e) + outcome_back_off(a->n_failed, AGAIN_FIRST_MS, AGAIN_LAST_MS);
 	a->why = "the attach failed";
 	err_wrap(&a->failure, "%s for %s, step %s", device_text(&a->record, device),
 		 owner_text(&a->record.owner, owner), step);
@@ -119,8 +119,8 @@ static void not_attached(struct attach_engine *e, struct attachment *a,
 	}
 }
 
-static void attach_ended(struct attach_engine *e, struct attachment *a,
-			 const struct operation_end *how)
+static void outcome_attach_ended(struct attach_engine *e, struct attachment *a,
+				 const struct operation_end *how)
 {
 	struct operation_end end = *how;
 
@@ -191,7 +191,7 @@ static bool is_unplugged(const struct attach_engine *e, const struct attachment 
 
 /* The same trouble again is not told again; that the kernel is not done yet (-EAGAIN) is trouble
  * only when it lasts. */
-static bool is_news(const struct attachment *a, const struct err *err)
+static bool outcome_is_news(const struct attachment *a, const struct err *err)
 {
 	if (err->code == -EAGAIN)
 		return a->tries == RETURN_PATIENCE;
@@ -202,7 +202,7 @@ static void tell_stuck(struct attach_engine *e, struct attachment *a, const stru
 {
 	char device[DEVICE_TEXT_SIZE], owner[OWNER_TEXT_SIZE];
 
-	if (!is_news(a, err))
+	if (!outcome_is_news(a, err))
 		return;
 	engine_event(e, EVENT_WARNING, "ReturnFailed", &a->record,
 		     "%s does not come back from %s, trying again: %s",
@@ -210,7 +210,7 @@ static void tell_stuck(struct attach_engine *e, struct attachment *a, const stru
 		     err->msg);
 }
 
-static void stuck(struct attach_engine *e, struct attachment *a, const struct err *err)
+static void outcome_stuck(struct attach_engine *e, struct attachment *a, const struct err *err)
 {
 	e->counters.return_failures++;
 	if (is_unplugged(e, a, err->code) &&
@@ -220,7 +220,7 @@ static void stuck(struct attach_engine *e, struct attachment *a, const struct er
 	tell_stuck(e, a, err);
 	a->trouble = *err;
 	attachments_move(&e->all, a, ATTACH_BAD, engine_now(e));
-	a->retry_ms = engine_now(e) + back_off(a->tries, RETRY_FIRST_MS, RETRY_LAST_MS);
+	a->retry_ms = engine_now(e) + outcome_back_off(a->tries, RETRY_FIRST_MS, RETRY_LAST_MS);
 }
 
 /* --- check ------------------------------------------------------------------------------------ */
@@ -271,11 +271,11 @@ void outcome(struct attach_engine *e, struct attachment *a, const struct operati
 {
 	switch (how->kind) {
 	case OP_ATTACH:
-		attach_ended(e, a, how);
+		outcome_attach_ended(e, a, how);
 		break;
 	case OP_RETURN:
 		if (how->result < 0)
-			stuck(e, a, &how->err);
+			outcome_stuck(e, a, &how->err);
 		else
 			returned(e, a);
 		break;

@@ -14,7 +14,7 @@ struct holders {
 	bool others; /* other pods are named */
 };
 
-static bool is_of(const struct pod_device *d, const struct attach_owner *o)
+static bool reconcile_is_of(const struct pod_device *d, const struct attach_owner *o)
 {
 	if (d->uid[0])
 		return strcmp(d->uid, o->uid) == 0;
@@ -31,11 +31,11 @@ static struct holders find_holders(const struct attach_record *r, const struct p
 
 		if (d->pod[0] == '\0' && d->uid[0] == '\0')
 			continue; /* only reserved */
-		if (is_of(d, &r->owner))
+		if (reconcile_is_of(d, &r->owner))
 			h.own = true;
 		else
 			h.others = true;
-		h.by_uid |= d->uid[0] && is_of(d, &r->owner);
+		h.by_uid |= d->uid[0] && reconcile_is_of(d, &r->owner);
 	}
 	return h;
 }

@@ -13,7 +13,7 @@
 #define BLIND_MS  1000
 #define SEEING_MS 30000
 
-static void tell(struct attach_engine *e, const char *missing)
+static void engine_tell(struct attach_engine *e, const char *missing)
 {
 	char *told = e->counters.view_error;
 
@@ -28,7 +28,7 @@ static void tell(struct attach_engine *e, const char *missing)
 }
 
 /* Which socket it is is known once the runtime has answered, or when it was named. */
-static int judge(struct attach_engine *e, struct err *err)
+static int engine_judge(struct attach_engine *e, struct err *err)
 {
 	struct cri_status status = {.socket = ""};
 
@@ -37,21 +37,21 @@ static int judge(struct attach_engine *e, struct err *err)
 	return e->ops->look_at_host(e->hw, status.socket, err);
 }
 
-static void look(struct attach_engine *e, bool needed)
+static void engine_look(struct attach_engine *e, bool needed)
 {
 	const bool early = engine_now(e) < e->opened_ms + ENGINE_START_MS;
 	struct err err = {0};
 
-	e->blind = judge(e, &err) < 0;
+	e->blind = engine_judge(e, &err) < 0;
 	e->view_ms = engine_now(e) + (e->blind ? BLIND_MS : SEEING_MS);
 	if (needed && !(err.code == -EAGAIN && early))
-		tell(e, err.code ? err.msg : "");
+		engine_tell(e, err.code ? err.msg : "");
 }
 
 bool engine_sees(struct attach_engine *e, bool needed)
 {
 	if (e->blind || engine_now(e) >= e->view_ms)
-		look(e, needed);
+		engine_look(e, needed);
 	if (e->blind && needed)
 		engine_due(e, e->view_ms);
 	return !e->blind;

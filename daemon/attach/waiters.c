@@ -33,8 +33,8 @@ static void too_late(const struct waiter *w, struct err *err)
 		 (unsigned long long)(w->deadline_ms - w->since_ms));
 }
 
-static bool has_answer(struct waiter *w, const struct attach_view *view, uint64_t now_ms,
-		       struct err *err)
+static bool waiters_has_answer(struct waiter *w, const struct attach_view *view, uint64_t now_ms,
+			       struct err *err)
 {
 	*err = (struct err){0};
 	if (w->look(w, view, err))
@@ -54,7 +54,7 @@ uint64_t waiters_settle(struct waiters *s, const struct attach_view *view, uint6
 	struct err err;
 
 	while (w) {
-		if (!has_answer(w, view, now_ms, &err)) {
+		if (!waiters_has_answer(w, view, now_ms, &err)) {
 			first = w->deadline_ms < first ? w->deadline_ms : first;
 			w = w->next;
 			continue;

@@ -42,7 +42,8 @@ static bool same_key(const struct roce_flow_key *a, const struct roce_flow_key *
 	       memcmp(a->daddr, b->daddr, sizeof(a->daddr)) == 0;
 }
 
-static struct flow_entry *find_in(struct flow_entry *set, const struct roce_flow_key *key)
+static struct flow_entry *flow_table_find_in(struct flow_entry *set,
+					     const struct roce_flow_key *key)
 {
 	for (size_t i = 0; i < FLOW_WAYS; i++)
 		if (set[i].used && same_key(&set[i].key, key))
@@ -52,12 +53,12 @@ static struct flow_entry *find_in(struct flow_entry *set, const struct roce_flow
 
 struct roce_flow *flow_table_find(struct flow_table *t, const struct roce_flow_key *key)
 {
-	struct flow_entry *e = find_in(set_of(t, key), key);
+	struct flow_entry *e = flow_table_find_in(set_of(t, key), key);
 
 	return e ? &e->flow : NULL;
 }
 
-static struct flow_entry *make_room(struct flow_table *t, struct flow_entry *set)
+static struct flow_entry *flow_table_make_room(struct flow_table *t, struct flow_entry *set)
 {
 	struct flow_entry *oldest = set;
 
@@ -75,10 +76,10 @@ static struct flow_entry *make_room(struct flow_table *t, struct flow_entry *set
 struct roce_flow *flow_table_get(struct flow_table *t, const struct roce_flow_key *key,
 				 uint64_t now)
 {
-	struct flow_entry *set = set_of(t, key), *e = find_in(set, key);
+	struct flow_entry *set = set_of(t, key), *e = flow_table_find_in(set, key);
 
 	if (!e) {
-		e = make_room(t, set);
+		e = flow_table_make_room(t, set);
 		*e = (struct flow_entry){.key = *key};
 	}
 	e->used = now;
@@ -134,8 +135,8 @@ void pending_table_done(struct pending_table *t)
 	t->entries = NULL;
 }
 
-static struct pending_entry *place_of(const struct pending_table *t,
-				      const struct roce_pending_key *key)
+static struct pending_entry *flow_table_place_of(const struct pending_table *t,
+						 const struct roce_pending_key *key)
 {
 	return &t->entries[address_hash(key, key->psn) % PENDING_TABLE_SIZE];
 }
@@ -143,13 +144,13 @@ static struct pending_entry *place_of(const struct pending_table *t,
 void pending_table_put(struct pending_table *t, const struct roce_pending_key *key,
 		       const struct roce_pending *value)
 {
-	*place_of(t, key) = (struct pending_entry){*key, *value};
+	*flow_table_place_of(t, key) = (struct pending_entry){*key, *value};
 }
 
 bool pending_table_take(struct pending_table *t, const struct roce_pending_key *key,
 			struct roce_pending *ret)
 {
-	struct pending_entry *e = place_of(t, key);
+	struct pending_entry *e = flow_table_place_of(t, key);
 
 	if (e->value.sent_ns == 0 || e->key.psn != key->psn ||
 	    memcmp(&e->key, key, 2 * sizeof(key->requester)) != 0)

@@ -24,7 +24,7 @@ bool packet_row_of(struct packet_row *ret, const struct capture_packet *p)
 
 /* --- which ------------------------------------------------------------------------------------ */
 
-static int add_address(struct packet_filter *f, const char *word, struct err *e)
+static int packet_add_address(struct packet_filter *f, const char *word, struct err *e)
 {
 	struct in_addr ip4;
 	uint8_t *address;
@@ -66,7 +66,7 @@ int packet_filter_flow(struct packet_filter *f, const char *text, struct err *e)
 
 		snprintf(word, sizeof(word), "%.*s", (int)len, text);
 		if (!take_qpn(f, word))
-			r = add_address(f, word, e);
+			r = packet_add_address(f, word, e);
 		text += len + (text[len] == ',');
 	}
 	return r;
@@ -125,7 +125,7 @@ static void op_text(const struct roce_packet *p, char *ret, size_t size)
 			 roce_op_name((enum roce_op)p->op));
 }
 
-static void put_signs(const struct packet_row *row, FILE *f)
+static void packet_put_signs(const struct packet_row *row, FILE *f)
 {
 	const struct roce_packet *p = &row->roce;
 	const struct {
@@ -170,13 +170,13 @@ void packet_row_put(const struct packet_row *row, uint64_t from_ns, FILE *f)
 	fprintf(f, "%8llu  %14s  %-15s  %-15s  %8u  %8u  %-15s  %4u  %-6s  %6u",
 		(unsigned long long)row->packet->number, seconds, source, destination, p->qpn,
 		p->psn, op, p->traffic_class >> 2, roce_ecn_name(p->traffic_class & 3), row->bytes);
-	put_signs(row, f);
+	packet_put_signs(row, f);
 	fputc('\n', f);
 }
 
 /* --- as JSON ---------------------------------------------------------------------------------- */
 
-static json_t *address_json(const uint8_t address[16])
+static json_t *packet_address_json(const uint8_t address[16])
 {
 	char text[INET6_ADDRSTRLEN];
 
@@ -184,7 +184,7 @@ static json_t *address_json(const uint8_t address[16])
 	return json_text(text);
 }
 
-static json_t *time_json(uint64_t time_ns)
+static json_t *packet_time_json(uint64_t time_ns)
 {
 	char text[UTC_TEXT_SIZE];
 
@@ -199,10 +199,11 @@ json_t *packet_row_json(const struct packet_row *row)
 	return json_pack(
 		"{sI sI so so sI so so si sI sI ss ss si ss sb so sb sb sb sb si so so ss}",
 		"packet", (json_int_t)row->packet->number, "offset",
-		(json_int_t)row->packet->offset, "time", time_json(row->packet->time_ns), "timeNs",
-		json_above_zero(row->packet->time_ns), "bytes", (json_int_t)row->bytes, "source",
-		address_json(p->saddr), "destination", address_json(p->daddr), "version",
-		(int)p->version, "qpn", (json_int_t)p->qpn, "psn", (json_int_t)p->psn, "transport",
+		(json_int_t)row->packet->offset, "time", packet_time_json(row->packet->time_ns),
+		"timeNs", json_above_zero(row->packet->time_ns), "bytes", (json_int_t)row->bytes,
+		"source", packet_address_json(p->saddr), "destination",
+		packet_address_json(p->daddr), "version", (int)p->version, "qpn",
+		(json_int_t)p->qpn, "psn", (json_int_t)p->psn, "transport",
 		roce_transport_name(p->transport), "operation", roce_op_name((enum roce_op)p->op),
 		"dscp", p->traffic_class >> 2, "ecn", roce_ecn_name(p->traffic_class & 3), "cnp",
 		p->cnp, "syndrome",

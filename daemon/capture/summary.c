@@ -95,8 +95,8 @@ static void add_to_flow(struct capture_summary *s, const struct roce_packet *roc
 		answered(s, roce, now);
 }
 
-static void add_frame(struct capture_summary *s, const struct capture_packet *p,
-		      const struct roce_frame *frame, uint32_t bytes)
+static void summary_add_frame(struct capture_summary *s, const struct capture_packet *p,
+			      const struct roce_frame *frame, uint32_t bytes)
 {
 	struct roce_packet roce = {0};
 	enum roce_verdict verdict = roce_decode(frame, &roce);
@@ -139,7 +139,7 @@ void summary_add(struct capture_summary *s, const struct capture_packet *p)
 	if (!link_is_known(p->link))
 		note_unknown_link(s, p->link);
 	else if (frame_of(&frame, &bytes, p))
-		add_frame(s, p, &frame, bytes);
+		summary_add_frame(s, p, &frame, bytes);
 	else
 		s->cut++;
 }
@@ -274,7 +274,7 @@ static json_t *all_rtt_json(const struct flow_table *t)
 	return rtt_json(rtt, sum_ns, count);
 }
 
-static json_t *address_json(const uint8_t address[16])
+static json_t *summary_address_json(const uint8_t address[16])
 {
 	char text[INET6_ADDRSTRLEN];
 
@@ -286,11 +286,12 @@ static json_t *flow_json(const struct flow_entry *e)
 {
 	const struct roce_flow *f = &e->flow;
 
-	return json_pack("{so so sI sI sI sI sI sI sI sI so}", "source", address_json(e->key.saddr),
-			 "destination", address_json(e->key.daddr), "qpn", NUMBER(e->key.qpn),
-			 "packets", NUMBER(f->packets), "bytes", NUMBER(f->bytes), "ce",
-			 NUMBER(f->ce), "cnp", NUMBER(f->cnp), "naks", NUMBER(f->naks), "rnrNaks",
-			 NUMBER(f->rnr_naks), "retransmissions", NUMBER(f->retransmissions), "rtt",
+	return json_pack("{so so sI sI sI sI sI sI sI sI so}", "source",
+			 summary_address_json(e->key.saddr), "destination",
+			 summary_address_json(e->key.daddr), "qpn", NUMBER(e->key.qpn), "packets",
+			 NUMBER(f->packets), "bytes", NUMBER(f->bytes), "ce", NUMBER(f->ce), "cnp",
+			 NUMBER(f->cnp), "naks", NUMBER(f->naks), "rnrNaks", NUMBER(f->rnr_naks),
+			 "retransmissions", NUMBER(f->retransmissions), "rtt",
 			 rtt_json(f->rtt, f->rtt_sum_ns, f->rtt_count));
 }
 
@@ -325,7 +326,7 @@ static json_t *roce_json(const struct capture_summary *s)
 			 all_rtt_json(&s->flows));
 }
 
-static json_t *time_json(uint64_t ns)
+static json_t *summary_time_json(uint64_t ns)
 {
 	char text[UTC_TEXT_SIZE];
 
@@ -346,8 +347,8 @@ static json_t *unknown_link_json(const struct capture_summary *s)
 json_t *summary_json(const struct capture_summary *s, size_t n_flows)
 {
 	return json_pack("{sI sI so sf sI sI sI so sI so so sI sI}", "packets", NUMBER(s->packets),
-			 "bytes", NUMBER(s->bytes), "start", time_json(s->first_ns), "seconds",
-			 (double)(s->last_ns - s->first_ns) / 1e9, "otherPackets",
+			 "bytes", NUMBER(s->bytes), "start", summary_time_json(s->first_ns),
+			 "seconds", (double)(s->last_ns - s->first_ns) / 1e9, "otherPackets",
 			 NUMBER(s->others), "cutPackets", NUMBER(s->cut), "unknownLinkPackets",
 			 NUMBER(s->unknown_links), "unknownLink", unknown_link_json(s),
 			 "pauseFrames", NUMBER(s->counts.pauses), "roce", roce_json(s), "flows",

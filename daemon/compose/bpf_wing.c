@@ -47,7 +47,7 @@ static void on_netdev_moved(struct daemon *d, const struct bpf_event *e)
 }
 
 /* NULL: some were lost, and each may have been a hint. */
-static void on_event(const struct bpf_event *e, void *arg)
+static void bpf_on_event(const struct bpf_event *e, void *arg)
 {
 	struct daemon *d = arg;
 
@@ -135,7 +135,7 @@ void bpf_wing_describe(struct daemon *d, struct self_metrics *m)
 int bpf_start(struct daemon *d, struct err *e)
 {
 	const struct bpf_source_hooks hooks = {
-		.event = on_event,
+		.event = bpf_on_event,
 		.programs = on_programs,
 		.arg = d,
 	};

@@ -60,7 +60,7 @@ static void check_refusals(struct check *c)
 
 /* Whoever names no resource and has a key that nobody knows has rather misspelt the one than meant
  * to offer nothing. */
-static void check_names(struct check *c, unsigned n_unknown)
+static void check_config_check_names(struct check *c, unsigned n_unknown)
 {
 	if (n_unknown > 0 && c->pools->n_pools == 0 && c->pools->refusals.n == 0)
 		check_fail(c, 1,
@@ -96,7 +96,7 @@ static void explain(struct check *c, const struct host *host)
 	c->warnings += count_warnings(text);
 }
 
-static void check_node(struct check *c)
+static void check_config_check_node(struct check *c)
 {
 	unsigned n_problems;
 	struct scan scan;
@@ -140,8 +140,8 @@ int check_config(const struct options *o, const struct pool_config *pools, bool 
 	check_listen(&c);
 	check_guards(&c);
 	check_refusals(&c);
-	check_names(&c, n_unknown);
-	check_node(&c);
+	check_config_check_names(&c, n_unknown);
+	check_config_check_node(&c);
 	conclude(&c, has_file);
 	if (c.status == 0 && o->strict && (c.warnings > 0 || pools->refusals.n > 0))
 		return 1;

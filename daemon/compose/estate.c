@@ -27,7 +27,7 @@ struct note {
 
 /* --- both ------------------------------------------------------------------------------------- */
 
-static int address(struct sockaddr_un *ret, const char *run_dir, struct err *e)
+static int estate_address(struct sockaddr_un *ret, const char *run_dir, struct err *e)
 {
 	char path[UDS_PATH_SIZE];
 	int n = snprintf(path, sizeof(path), "%s/successor.sock", run_dir);
@@ -102,7 +102,7 @@ int estate_send(const char *run_dir, const struct kubelet_estate *estate, struct
 
 	if (to < 0)
 		return err_set(e, -errno, "socket: %s", strerror(errno));
-	r = address(&sa, run_dir, e);
+	r = estate_address(&sa, run_dir, e);
 	if (r < 0)
 		return r;
 	setsockopt(to, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait));
@@ -121,7 +121,7 @@ int estate_send(const char *run_dir, const struct kubelet_estate *estate, struct
 int estate_listen(const char *run_dir, struct err *e)
 {
 	struct sockaddr_un sa;
-	int r = address(&sa, run_dir, e);
+	int r = estate_address(&sa, run_dir, e);
 	AUTO_FD fd = -1;
 
 	if (r < 0)
@@ -241,6 +241,6 @@ void estate_close(int fd, const char *run_dir)
 	if (fd < 0)
 		return;
 	close(fd);
-	if (address(&sa, run_dir, &ignored) == 0)
+	if (estate_address(&sa, run_dir, &ignored) == 0)
 		unlink(sa.sun_path);
 }

@@ -109,7 +109,7 @@ static void drop_peers(struct silent_peers *peers, bool all)
 			drop_peer(peers, i - 1);
 }
 
-static void on_tick(void *arg)
+static void hand_over_on_tick(void *arg)
 {
 	struct predecessor *l = arg;
 
@@ -121,7 +121,7 @@ static void on_tick(void *arg)
 		uv_stop(&l->loop);
 }
 
-static void on_signal(uv_signal_t *signal, int signum)
+static void hand_over_on_signal(uv_signal_t *signal, int signum)
 {
 	(void)signum;
 	uv_stop(signal->loop);
@@ -151,9 +151,9 @@ int hand_over_linger(struct kubelet_estate *estate, const char *folder)
 	if (r == 0) {
 		uv_signal_init(&l.loop, &l.sigterm);
 		uv_signal_init(&l.loop, &l.sigint);
-		uv_signal_start(&l.sigterm, on_signal, SIGTERM);
-		uv_signal_start(&l.sigint, on_signal, SIGINT);
-		due_init(&l.tick, &l.loop, on_tick, &l);
+		uv_signal_start(&l.sigterm, hand_over_on_signal, SIGTERM);
+		uv_signal_start(&l.sigint, hand_over_on_signal, SIGINT);
+		due_init(&l.tick, &l.loop, hand_over_on_tick, &l);
 		due_in(&l.tick, TICK_MS);
 		uv_run(&l.loop, UV_RUN_DEFAULT);
 		uv_close((uv_handle_t *)&l.sigterm, NULL);

@@ -68,8 +68,8 @@ static struct tls_pem pem_of(const struct options *o, const struct config_file *
 	return (struct tls_pem){files[i].text, files[i].len, guard_path(o, i)};
 }
 
-static struct access_source source_of(const struct options *o, const struct config_file *files,
-				      int i)
+static struct access_source http_source_of(const struct options *o, const struct config_file *files,
+					   int i)
 {
 	return (struct access_source){files[i].text, files[i].len, guard_path(o, i)};
 }
@@ -91,8 +91,8 @@ static int use_certificate(const struct options *o, const struct config_file *fi
 static int use_guards(const struct options *o, const struct config_file *files, struct http *http,
 		      struct err *e)
 {
-	const struct access_source tokens = source_of(o, files, GUARD_TOKENS);
-	const struct access_source users = source_of(o, files, GUARD_USERS);
+	const struct access_source tokens = http_source_of(o, files, GUARD_TOKENS);
+	const struct access_source users = http_source_of(o, files, GUARD_USERS);
 	struct access *access = NULL;
 	int r = 0;
 
@@ -224,7 +224,7 @@ static int serve_open(struct daemon *d, struct err *e)
 }
 
 /* Somebody may have deleted it, or the folder, which then is anybody's to lock. */
-static void serve_socket(void *arg)
+static void http_serve_socket(void *arg)
 {
 	struct daemon *d = arg;
 	struct http_wing *w = &d->http_wing;
@@ -255,7 +255,7 @@ int http_start(struct daemon *d, struct err *e)
 	int r;
 
 	due_init(&d->http_wing.again, &d->loop, serve_tcp, d);
-	due_init(&d->http_wing.look, &d->loop, serve_socket, d);
+	due_init(&d->http_wing.look, &d->loop, http_serve_socket, d);
 	r = http_open(&d->http, &d->loop, &opts, &d->self, routes_answer, &d->routes, e);
 
 	if (r < 0)
@@ -273,7 +273,7 @@ int http_start(struct daemon *d, struct err *e)
 		r = has_guards(d->options) ? serve_guarded(d, e) : serve_open(d, e);
 	if (r < 0)
 		return r;
-	serve_socket(d);
+	http_serve_socket(d);
 	sockets_serve_metrics(d->http, d->options->kubelet_dir);
 	return 0;
 }

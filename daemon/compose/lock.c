@@ -75,7 +75,7 @@ static void read_holder(const struct hw *hw, int folder, char *ret, size_t size)
 	snprintf(ret, size, pid ? "pid %d" : "a process that does not say who it is", pid);
 }
 
-static int is_held(const struct hw *hw, int folder, const char *path, struct err *e)
+static int lock_is_held(const struct hw *hw, int folder, const char *path, struct err *e)
 {
 	char holder[180];
 
@@ -99,7 +99,7 @@ static bool is_still_there(int folder, int fd)
 	       open.st_dev == there.st_dev && open.st_ino == there.st_ino;
 }
 
-static int open_file(int folder)
+static int lock_open_file(int folder)
 {
 	int fd = openat(folder, file_name, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
 			0600);
@@ -111,7 +111,7 @@ static int open_file(int folder)
 static int lock_file(int folder)
 {
 	for (int i = 0; i < ATTEMPTS; i++) {
-		AUTO_FD fd = open_file(folder);
+		AUTO_FD fd = lock_open_file(folder);
 
 		if (fd < 0)
 			return fd;
@@ -147,7 +147,7 @@ static int lock_folder(const struct hw *hw, int folder, bool *ret_locked)
 	return find_holder(hw, folder, &stranger) && stranger ? 0 : -EWOULDBLOCK;
 }
 
-static uint64_t now_ms(void)
+static uint64_t lock_now_ms(void)
 {
 	struct timespec t;
 
@@ -169,7 +169,7 @@ static int take(struct lock *l, const struct hw *hw, const char *path, const cha
 	kill_point("lock", "before");
 	l->file_fd = lock_file(l->folder_fd);
 	if (l->file_fd == -EWOULDBLOCK || lock_folder(hw, l->folder_fd, &locked) < 0)
-		return is_held(hw, l->folder_fd, path, e);
+		return lock_is_held(hw, l->folder_fd, path, e);
 	/* Where the file cannot be made (the disk is full, or only to be read) the folder's lock is
 	 * enough. */
 	if (l->file_fd < 0 && l->file_fd != -EROFS && !locked)
@@ -218,17 +218,17 @@ int lock_wait(int (*attempt)(void *arg, struct err *), uint64_t wait_ms,
 	      void (*meanwhile)(uint64_t left_ms, void *arg), void *arg, struct err *e)
 {
 	const struct timespec moment = {.tv_nsec = 50 * 1000000L};
-	const uint64_t until = now_ms() + wait_ms;
+	const uint64_t until = lock_now_ms() + wait_ms;
 	bool told = false;
 	int r;
 
-	while ((r = attempt(arg, e)) == -EALREADY && now_ms() < until) {
+	while ((r = attempt(arg, e)) == -EALREADY && lock_now_ms() < until) {
 		if (!told)
 			log_info("lock", 0, "%s, waiting %llu s for its end", e->msg,
 				 (unsigned long long)(wait_ms + 999) / 1000);
 		told = true;
 		if (meanwhile)
-			meanwhile(until - now_ms(), arg);
+			meanwhile(until - lock_now_ms(), arg);
 		nanosleep(&moment, NULL);
 	}
 	return r;

@@ -75,7 +75,7 @@ static bool is_as_in_its_file(const struct dl_phdr_info *object)
 	return false;
 }
 
-static void give_back(uintptr_t start, uintptr_t end)
+static void memory_give_back(uintptr_t start, uintptr_t end)
 {
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
 
@@ -95,7 +95,7 @@ static int give_back_object(struct dl_phdr_info *object, size_t size, void *arg)
 		uintptr_t start = object->dlpi_addr + p->p_vaddr;
 
 		if (p->p_type == PT_LOAD && !(p->p_flags & PF_W))
-			give_back(start, start + p->p_memsz);
+			memory_give_back(start, start + p->p_memsz);
 	}
 	return 0;
 }

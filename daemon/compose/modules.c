@@ -24,14 +24,14 @@
 
 /* --- what the modules tell each other --------------------------------------------------------- */
 
-static void on_hint(unsigned parts, bool lost, void *arg)
+static void modules_on_hint(unsigned parts, bool lost, void *arg)
 {
 	struct daemon *d = arg;
 
 	node_hint(d->node, parts, lost);
 }
 
-static void on_address(int nsid, int ifindex, void *arg)
+static void modules_on_address(int nsid, int ifindex, void *arg)
 {
 	struct daemon *d = arg;
 
@@ -135,7 +135,7 @@ static void on_settings(void *arg)
 
 /* --- signals ---------------------------------------------------------------------------------- */
 
-static void on_signal(uv_signal_t *handle, int signum)
+static void modules_on_signal(uv_signal_t *handle, int signum)
 {
 	log_info("loop", 0, "%s: stopping", signum == SIGINT ? "SIGINT" : "SIGTERM");
 	uv_stop(handle->loop);
@@ -156,8 +156,8 @@ static int signals_start(struct daemon *d, struct err *e)
 	uv_signal_init(&d->loop, &d->sighup);
 	d->sighup.data = d;
 	uv_signal_start(&d->sighup, on_hangup, SIGHUP);
-	uv_signal_start(&d->sigint, on_signal, SIGINT);
-	uv_signal_start(&d->sigterm, on_signal, SIGTERM);
+	uv_signal_start(&d->sigint, modules_on_signal, SIGINT);
+	uv_signal_start(&d->sigterm, modules_on_signal, SIGTERM);
 	return 0;
 }
 
@@ -266,7 +266,8 @@ static void node_stop(struct daemon *d)
 /* Joined before the node's first scan can end, so that nothing happens unseen between the two. */
 static int links_start(struct daemon *d, struct err *e)
 {
-	const struct link_hooks hooks = {.hint = on_hint, .address = on_address, .arg = d};
+	const struct link_hooks hooks = {
+		.hint = modules_on_hint, .address = modules_on_address, .arg = d};
 
 	if (!d->hw.live)
 		return err_set(e, -EOPNOTSUPP, "the sysfs root is not this kernel's");
@@ -293,10 +294,10 @@ static int uevents_start(struct daemon *d, struct err *e)
 		log_info("uevents", 0, "udev does not run here, listening to the kernel alone");
 	if (source != EVENT_SOURCE_UDEV)
 		r = uevents_open(&d->kernel_uevents, &d->loop, true, d->options->event_buffer,
-				 &d->self, on_hint, d, e);
+				 &d->self, modules_on_hint, d, e);
 	if (r == 0 && source != EVENT_SOURCE_KERNEL && (udev_runs || source == EVENT_SOURCE_UDEV))
 		r = uevents_open(&d->udev_uevents, &d->loop, false, d->options->event_buffer,
-				 &d->self, on_hint, d, e);
+				 &d->self, modules_on_hint, d, e);
 	return r;
 }
 
@@ -307,7 +308,7 @@ static void uevents_stop(struct daemon *d)
 }
 
 /* Switching counters on is a change of the node: a dry run only says so. */
-static size_t optional_counters(struct daemon *d)
+static size_t modules_optional_counters(struct daemon *d)
 {
 	const struct option_list *list = &d->options->optional_counters;
 
@@ -325,7 +326,7 @@ static int sampler_start(struct daemon *d, struct err *e)
 {
 	const struct sampler_opts opts = {
 		.optional = d->optional,
-		.n_optional = optional_counters(d),
+		.n_optional = modules_optional_counters(d),
 		.interval_ms = d->options->sample_interval_ms,
 		.limits = &d->limits,
 		.counters =

@@ -22,14 +22,14 @@
 /* Those who ask at once; they are not waited for. */
 #define BACKLOG 16
 
-static socklen_t name_of(struct sockaddr_un *ret)
+static socklen_t node_lock_name_of(struct sockaddr_un *ret)
 {
 	*ret = (struct sockaddr_un){.sun_family = AF_UNIX};
 	memcpy(ret->sun_path + 1, NODE_LOCK_NAME, strlen(NODE_LOCK_NAME));
 	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(NODE_LOCK_NAME));
 }
 
-static int open_socket(void)
+static int node_lock_open_socket(void)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
@@ -38,7 +38,7 @@ static int open_socket(void)
 
 /* "pid 17 (rocelet)". Its command line would be read from its memory, for which it could have us
  * wait for ever. */
-static void describe(const struct hw *hw, pid_t pid, char *ret, size_t size)
+static void node_lock_describe(const struct hw *hw, pid_t pid, char *ret, size_t size)
 {
 	char path[32], name[32];
 	ssize_t n;
@@ -67,7 +67,7 @@ static int see_socket(const struct nlmsghdr *h, void *arg)
 {
 	struct ucred *ret = arg;
 	struct sockaddr_un name;
-	size_t len = name_of(&name) - offsetof(struct sockaddr_un, sun_path);
+	size_t len = node_lock_name_of(&name) - offsetof(struct sockaddr_un, sun_path);
 	const struct unix_diag_msg *m = nlmsg_data(h);
 	const char *is, *uid;
 
@@ -110,8 +110,8 @@ static int tell_holder(const struct hw *hw, struct err *e)
 	struct ucred peer = {.pid = 0};
 	socklen_t size = sizeof(peer);
 	struct sockaddr_un name;
-	socklen_t len = name_of(&name);
-	AUTO_FD fd = open_socket();
+	socklen_t len = node_lock_name_of(&name);
+	AUTO_FD fd = node_lock_open_socket();
 	bool is_known, is_stranger;
 	char who[64];
 
@@ -120,7 +120,7 @@ static int tell_holder(const struct hw *hw, struct err *e)
 	is_known = is_known || find_owner(&peer);
 	is_stranger = is_known && peer.uid != 0 && peer.uid != geteuid();
 	if (is_known && peer.pid > 0)
-		describe(hw, peer.pid, who, sizeof(who));
+		node_lock_describe(hw, peer.pid, who, sizeof(who));
 	else
 		snprintf(who, sizeof(who), "a process that cannot be seen from here");
 	if (is_stranger)
@@ -132,8 +132,8 @@ static int tell_holder(const struct hw *hw, struct err *e)
 int node_lock_take(struct node_lock *ret, const struct hw *hw, struct err *e)
 {
 	struct sockaddr_un name;
-	socklen_t len = name_of(&name);
-	AUTO_FD fd = open_socket();
+	socklen_t len = node_lock_name_of(&name);
+	AUTO_FD fd = node_lock_open_socket();
 
 	if (fd < 0)
 		return err_set(e, fd, "this node cannot be locked: %s", strerror(-fd));
@@ -146,7 +146,7 @@ int node_lock_take(struct node_lock *ret, const struct hw *hw, struct err *e)
 	return 0;
 }
 
-static void on_asked(uv_poll_t *poll, int status, int events)
+static void node_lock_on_asked(uv_poll_t *poll, int status, int events)
 {
 	const struct node_lock *l = poll->data;
 	int fd;
@@ -162,7 +162,7 @@ void node_lock_serve(struct node_lock *l, uv_loop_t *loop)
 		return;
 	uv_poll_init(loop, &l->asked, l->fd);
 	l->asked.data = l;
-	l->is_polled = uv_poll_start(&l->asked, UV_READABLE, on_asked) == 0;
+	l->is_polled = uv_poll_start(&l->asked, UV_READABLE, node_lock_on_asked) == 0;
 }
 
 void node_lock_stop(struct node_lock *l)

@@ -4,7 +4,7 @@
 
 #include "options.h"
 
-static unsigned tell_problems(const struct scan *scan)
+static unsigned node_tell_problems(const struct scan *scan)
 {
 	unsigned n = 0;
 
@@ -31,7 +31,7 @@ int node_look(struct scan *ret, const struct options *o, unsigned *ret_problems)
 	}
 	hw_scan(&hw, SCAN_ALL, ret);
 	hw_close(&hw);
-	*ret_problems = tell_problems(ret);
+	*ret_problems = node_tell_problems(ret);
 	if (ret->problem[SRC_SYSFS].code < 0) {
 		fputs("rocelet: there is no sysfs to look at (--sysfs-root)\n", stderr);
 		return -EIO;

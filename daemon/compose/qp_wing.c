@@ -22,12 +22,12 @@ void daemon_event(struct daemon *d, const struct event *event)
 	live_watch_event(d->live_watch);
 }
 
-static void on_event(const struct event *event, void *arg)
+static void qp_wing_on_event(const struct event *event, void *arg)
 {
 	daemon_event(arg, event);
 }
 
-static void on_named(const struct process_owner *owners, size_t n, void *arg)
+static void qp_wing_on_named(const struct process_owner *owners, size_t n, void *arg)
 {
 	const struct daemon *d = arg;
 
@@ -61,7 +61,7 @@ static void qp_sources_read(struct qp_sources *ret, struct qps_status *ret_statu
 	qps_tell(d->qps, ret, ret_status);
 }
 
-static int refresh(void (*done)(uint64_t now_ms, void *done_arg), void *done_arg, void *arg)
+static int qp_wing_refresh(void (*done)(uint64_t now_ms, void *done_arg), void *done_arg, void *arg)
 {
 	struct daemon *d = arg;
 
@@ -89,8 +89,8 @@ void event_watch_stop(struct daemon *d)
 int owners_start(struct daemon *d, struct err *e)
 {
 	const struct owners_hooks hooks = {
-		.named = on_named,
-		.event = on_event,
+		.named = qp_wing_on_named,
+		.event = qp_wing_on_event,
 		.sandboxes = known_pods,
 		.arg = d,
 	};
@@ -119,7 +119,7 @@ int qps_start(struct daemon *d, struct err *e)
 	r = qps_open(&d->qps, &d->loop, &d->hw, node_inventory(d->node), d->owners, &hooks, e);
 	if (r == 0)
 		d->routes.qp_hooks = (struct qp_hooks){
-			.look = qp_sources_read, .refresh = refresh, .arg = d};
+			.look = qp_sources_read, .refresh = qp_wing_refresh, .arg = d};
 	return r;
 }
 

@@ -17,7 +17,7 @@
 #include "secrets.h"
 #include "unix_time.h"
 
-static void on_warning(const char *sentence, void *arg)
+static void reload_on_warning(const char *sentence, void *arg)
 {
 	(void)arg;
 	log_warn("config", 0, "%s", sentence);
@@ -32,7 +32,7 @@ static void tell_changed_options(const struct options *now, const struct options
 }
 
 /* What was given is the document of /api/v1/config from now on. */
-static void show(struct daemon *d, char *text)
+static void reload_show(struct daemon *d, char *text)
 {
 	free(d->config_json);
 	d->config_json = text;
@@ -49,7 +49,7 @@ static void reload_report(struct daemon *d, const char *sentence)
 	daemon_event(d, &event);
 }
 
-static void tell_refusals(struct daemon *d)
+static void reload_tell_refusals(struct daemon *d)
 {
 	char text[POOL_REFUSAL_TEXT];
 
@@ -59,7 +59,7 @@ static void tell_refusals(struct daemon *d)
 	}
 }
 
-static bool is_told(const struct daemon *d, const struct capability_lack *lack)
+static bool reload_is_told(const struct daemon *d, const struct capability_lack *lack)
 {
 	for (size_t i = 0; i < d->routes.n_lacks; i++)
 		if (strcmp(d->lacks[i].name, lack->name) == 0 &&
@@ -76,7 +76,7 @@ static void look_at_privileges(struct daemon *d, const struct pool_config *pools
 					privileges_effective(), lacks);
 
 	for (size_t i = 0; i < n; i++)
-		if (!is_told(d, &lacks[i]))
+		if (!reload_is_told(d, &lacks[i]))
 			log_warn("privileges", 0, "%s is missing: %s", lacks[i].name,
 				 lacks[i].stops);
 	memcpy(d->lacks, lacks, sizeof(lacks));
@@ -117,14 +117,14 @@ int reload_use(struct daemon *d, struct pool_config *pools, const struct thresho
 		free(refusals.list);
 		return err_set(e, -ENOMEM, "out of memory");
 	}
-	show(d, text);
+	reload_show(d, text);
 	d->limits = *limits;
 	if (d->sampler)
 		sampler_judge_by(d->sampler, limits);
 	d->n_pools = n;
 	free(d->config.refusals.list);
 	d->config = (struct config_state){.refusals = refusals};
-	tell_refusals(d);
+	reload_tell_refusals(d);
 	log_info("config", 0, "%zu resource%s configured", n, n == 1 ? "" : "s");
 	return 0;
 }
@@ -147,12 +147,13 @@ static int reload(struct daemon *d, struct err *e)
 	struct pool_config pools = {0};
 	enum option_action action;
 	struct options options;
-	int r = options_load(&options, &action, &file, l->argc, l->argv, on_warning, NULL, e);
+	int r = options_load(&options, &action, &file, l->argc, l->argv, reload_on_warning, NULL,
+			     e);
 
 	if (r == 0)
 		r = check_there(d, &file, &options, e);
 	if (r == 0)
-		r = pool_config_load(&pools, &file, l->options, on_warning, NULL, e);
+		r = pool_config_load(&pools, &file, l->options, reload_on_warning, NULL, e);
 	if (r == 0)
 		r = pool_config_keep(&pools, resources_config(d->resources), e);
 	if (r == 0 && l->observes) {

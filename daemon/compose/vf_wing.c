@@ -14,14 +14,14 @@
 
 /* --- what they tell --------------------------------------------------------------------------- */
 
-static void on_resources(void *arg)
+static void vf_wing_on_resources(void *arg)
 {
 	struct daemon *d = arg;
 
 	d->routes.resources = resources_table(d->resources);
 }
 
-static void on_event(const struct event *event, void *arg)
+static void vf_wing_on_event(const struct event *event, void *arg)
 {
 	daemon_event(arg, event);
 }
@@ -56,7 +56,7 @@ static void on_held(bool changed, uint64_t answered_ms, void *arg)
 		attach_engine_look(d->engine);
 }
 
-static void on_sandboxes(void *arg)
+static void vf_wing_on_sandboxes(void *arg)
 {
 	struct daemon *d = arg;
 
@@ -118,7 +118,8 @@ int holders_start(struct daemon *d, struct err *e)
 		.cri_socket = o->cri_socket,
 		.polls = o->dry_run,
 	};
-	const struct holders_hooks hooks = {.held = on_held, .sandboxes = on_sandboxes, .arg = d};
+	const struct holders_hooks hooks = {
+		.held = on_held, .sandboxes = vf_wing_on_sandboxes, .arg = d};
 
 	return holders_open(&d->holders, &d->loop, &opts, &hooks, e);
 }
@@ -161,7 +162,7 @@ int engine_start(struct daemon *d, struct err *e)
 	};
 	const struct attach_hooks hooks = {
 		.changed = on_attachments,
-		.event = on_event,
+		.event = vf_wing_on_event,
 		.arg = d,
 	};
 	const struct order_hooks orders = {
@@ -211,8 +212,8 @@ int resources_start(struct daemon *d, struct err *e)
 		.engine = d->engine,
 	};
 	const struct resources_hooks hooks = {
-		.changed = on_resources,
-		.event = on_event,
+		.changed = vf_wing_on_resources,
+		.event = vf_wing_on_event,
 		.sockets_swept = on_sockets_swept,
 		.status = on_pod_status,
 		.arg = d,

@@ -20,7 +20,7 @@ static bool same_version(const struct stat *a, const struct stat *b)
 }
 
 /* Up to the end of the file or of the buffer; how much, or -errno. */
-static ssize_t read_all(int fd, char *text, size_t size)
+static ssize_t config_file_read_all(int fd, char *text, size_t size)
 {
 	size_t len = 0;
 	ssize_t n;
@@ -45,7 +45,7 @@ static int read_version(int fd, char *text, size_t *ret_len, const char *path, s
 		return err_set(e, -EINVAL, "%s: not a file", path);
 	if (before.st_size > CONFIG_FILE_MAX)
 		return err_set(e, -EFBIG, "%s: larger than %d bytes", path, CONFIG_FILE_MAX);
-	n = read_all(fd, text, CONFIG_FILE_MAX + 1);
+	n = config_file_read_all(fd, text, CONFIG_FILE_MAX + 1);
 	if (n < 0)
 		return err_set(e, (int)n, "%s: %s", path, strerror((int)-n));
 	if (fstat(fd, &after) < 0)

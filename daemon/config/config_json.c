@@ -146,16 +146,16 @@ static void syntax_explain(const struct reading *r, json_error_t *where, struct 
 
 /* --- as Go reads it --------------------------------------------------------------------------- */
 
-static bool has_key(const json_t *root, const char *name)
+static bool config_json_has_key(const json_t *root, const char *name)
 {
 	return json_find(root, name, NULL) != NULL;
 }
 
 static bool is_peers(const json_t *root)
 {
-	return json_is_object(root) && !has_key(root, "pools") &&
-	       (has_key(root, "resourceList") || has_key(root, "configList") ||
-		has_key(root, "mode"));
+	return json_is_object(root) && !config_json_has_key(root, "pools") &&
+	       (config_json_has_key(root, "resourceList") ||
+		config_json_has_key(root, "configList") || config_json_has_key(root, "mode"));
 }
 
 __attribute__((format(printf, 3, 4))) static void odd_text_warn(options_warn_fn *warn, void *arg,

@@ -43,7 +43,7 @@ struct config_watch {
 	void *arg;
 };
 
-static void on_hint(const char *name, void *arg)
+static void config_watch_on_hint(const char *name, void *arg)
 {
 	struct link *l = arg;
 
@@ -112,7 +112,7 @@ static int watch_link(struct config_watch *w, size_t i, const char *path, struct
 	l->owner = w;
 	l->path = strdup(path);
 	dir = l->path ? path_split(l->path, &l->base) : NULL;
-	r = dir ? dir_watch_open(&l->dir, w->loop, dir, on_hint, l, e)
+	r = dir ? dir_watch_open(&l->dir, w->loop, dir, config_watch_on_hint, l, e)
 		: err_set(e, -ENOMEM, "out of memory");
 	w->n_links = i + 1;
 	if (r < 0)

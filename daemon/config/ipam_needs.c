@@ -31,7 +31,7 @@ static int read_type(struct ipam_needs *n, const json_t *value, struct err *e)
 	return 0;
 }
 
-static int read_network(struct ipam_needs *n, const json_t *value, struct err *e)
+static int ipam_needs_read_network(struct ipam_needs *n, const json_t *value, struct err *e)
 {
 	const char *word = json_string_value(value);
 
@@ -76,7 +76,7 @@ static int read_capabilities(struct ipam_needs *n, const json_t *list, struct er
 	return r;
 }
 
-static bool is_folder(const char *path)
+static bool ipam_needs_is_folder(const char *path)
 {
 	size_t n = strlen(path);
 
@@ -88,7 +88,7 @@ static int add_folder(struct ipam_needs *n, const char *key, const json_t *value
 {
 	const char *path = json_string_value(value);
 
-	if (!path || !is_folder(path))
+	if (!path || !ipam_needs_is_folder(path))
 		return err_set(e, -EINVAL, "%s: '%.80s' is no folder below / with its whole path",
 			       key, path ? path : "");
 	strcpy(n->write[n->n_write++], path);
@@ -114,7 +114,7 @@ static int read_needs(struct ipam_needs *n, const json_t *object, struct err *e)
 		const char *name;
 		read_fn *read;
 	} keys[] = {
-		{"network", read_network},
+		{"network", ipam_needs_read_network},
 		{"capabilities", read_capabilities},
 		{"write", read_write},
 	};

@@ -61,8 +61,8 @@ static int refuse_word(struct parse *p, const struct json_place *at, const char 
 	return parse_fail(p, at, "'%.40s' is none of %s", word, known);
 }
 
-static int add_allowed(struct parse *p, const struct json_place *at, const json_t *value,
-		       void *field)
+static int network_add_allowed(struct parse *p, const struct json_place *at, const json_t *value,
+			       void *field)
 {
 	const char *word = json_string_value(value);
 
@@ -76,12 +76,13 @@ static int add_allowed(struct parse *p, const struct json_place *at, const json_
 
 static int read_allow(struct parse *p, const struct json_place *at, const json_t *list, void *field)
 {
-	return parse_each(p, at, list, "a list", add_allowed, field);
+	return parse_each(p, at, list, "a list", network_add_allowed, field);
 }
 
 /* --- the link and its VF ---------------------------------------------------------------------- */
 
-static int read_link(struct parse *p, const struct json_place *at, const json_t *value, void *field)
+static int network_read_link(struct parse *p, const struct json_place *at, const json_t *value,
+			     void *field)
 {
 	const struct link_field_row *row = &link_fields[p->key - &keys[NETWORK_OF_LINK(0)]];
 
@@ -89,8 +90,8 @@ static int read_link(struct parse *p, const struct json_place *at, const json_t 
 }
 
 /* "on" and "off" as ip(8) has them, true and false as JSON has. */
-static int read_word(struct parse *p, const struct json_place *at, const json_t *value,
-		     const struct vf_words *words, uint32_t *ret)
+static int network_read_word(struct parse *p, const struct json_place *at, const json_t *value,
+			     const struct vf_words *words, uint32_t *ret)
 {
 	unsigned word = 0;
 	int r = 0;
@@ -110,7 +111,7 @@ static int read_vf(struct parse *p, const struct json_place *at, const json_t *v
 	const struct vf_key_row *row = &vf_keys[p->key - &keys[NETWORK_OF_VF(0)]];
 	struct vf_settings *vf = field;
 	uint32_t n;
-	int r = row->words ? read_word(p, at, value, row->words, &n)
+	int r = row->words ? network_read_word(p, at, value, row->words, &n)
 			   : parse_count(p, at, value, 0, row->most, &n);
 
 	if (r < 0)
@@ -168,8 +169,8 @@ static int read_guid(struct parse *p, const struct json_place *at, const json_t 
 
 /* --- names ------------------------------------------------------------------------------------ */
 
-static int read_resource(struct parse *p, const struct json_place *at, const json_t *value,
-			 void *field)
+static int network_read_resource(struct parse *p, const struct json_place *at, const json_t *value,
+				 void *field)
 {
 	const char *text = json_string_value(value);
 
@@ -181,8 +182,8 @@ static int read_resource(struct parse *p, const struct json_place *at, const jso
 	return 0;
 }
 
-static int read_interface(struct parse *p, const struct json_place *at, const json_t *value,
-			  void *field)
+static int network_read_interface(struct parse *p, const struct json_place *at, const json_t *value,
+				  void *field)
 {
 	const char *text = json_string_value(value), *wrong;
 
@@ -233,7 +234,8 @@ static const char *host_wrong(const struct ip_prefix *p)
 	return NULL;
 }
 
-static int add_ip(struct parse *p, const struct json_place *at, const json_t *value, void *field)
+static int network_add_ip(struct parse *p, const struct json_place *at, const json_t *value,
+			  void *field)
 {
 	const char *text = json_string_value(value), *wrong;
 	struct net_plan *plan = field;
@@ -256,16 +258,17 @@ static int add_ip(struct parse *p, const struct json_place *at, const json_t *va
 	return 0;
 }
 
-static int read_ips(struct parse *p, const struct json_place *at, const json_t *list, void *field)
+static int network_read_ips(struct parse *p, const struct json_place *at, const json_t *list,
+			    void *field)
 {
-	return parse_each(p, at, list, "a list", add_ip, field);
+	return parse_each(p, at, list, "a list", network_add_ip, field);
 }
 
 /* --- networks and routes ------------------------------------------------------------------------
  */
 
-static int read_network(struct parse *p, const struct json_place *at, const json_t *value,
-			void *field)
+static int network_read_network(struct parse *p, const struct json_place *at, const json_t *value,
+				void *field)
 {
 	const char *text = json_string_value(value);
 	struct ip_prefix dst;
@@ -284,7 +287,7 @@ static int add_subnet(struct parse *p, const struct json_place *at, const json_t
 		      void *field)
 {
 	struct network_values *values = field;
-	int r = read_network(p, at, value, &values->subnets[values->n_subnets]);
+	int r = network_read_network(p, at, value, &values->subnets[values->n_subnets]);
 
 	values->n_subnets += r == 0;
 	return r;
@@ -344,10 +347,11 @@ static int add_route(struct parse *p, const struct json_place *at, struct net_pl
 	return 0;
 }
 
-static int read_route(struct parse *p, const struct json_place *at, const json_t *item, void *plan)
+static int network_read_route(struct parse *p, const struct json_place *at, const json_t *item,
+			      void *plan)
 {
 	static const struct parse_key route_keys[] = {
-		PARSE_KEY("dst", read_network, struct net_route, dst),
+		PARSE_KEY("dst", network_read_network, struct net_route, dst),
 		PARSE_KEY("gw", read_gw, struct net_route, gateway),
 		PARSE_KEY("priority", read_priority, struct net_route, priority),
 	};
@@ -359,10 +363,10 @@ static int read_route(struct parse *p, const struct json_place *at, const json_t
 	return r < 0 ? r : add_route(p, at, plan, &route);
 }
 
-static int read_routes(struct parse *p, const struct json_place *at, const json_t *list,
-		       void *field)
+static int network_read_routes(struct parse *p, const struct json_place *at, const json_t *list,
+			       void *field)
 {
-	return parse_each(p, at, list, "a list", read_route, field);
+	return parse_each(p, at, list, "a list", network_read_route, field);
 }
 
 /* The default route of the gateway's family. */
@@ -406,7 +410,7 @@ static int read_ipam(struct parse *p, const struct json_place *at, const json_t 
 #define KEY(name, read, field) PARSE_KEY(name, read, struct network_values, field)
 #define PLAN(field)	       request.plan.field
 
-#define LINK_KEY(id, name, ...)	     [NETWORK_##id] = KEY(#name, read_link, PLAN(name))
+#define LINK_KEY(id, name, ...)	     [NETWORK_##id] = KEY(#name, network_read_link, PLAN(name))
 #define VF_KEY(id, member, key, ...) [NETWORK_##id] = KEY(key, read_vf, PLAN(vf))
 
 static const struct parse_key keys[N_NETWORK_KEYS] = {
@@ -416,12 +420,12 @@ static const struct parse_key keys[N_NETWORK_KEYS] = {
 	[NETWORK_SUBNETS] = {"subnets", read_subnets, 0},
 	LINK_FIELDS(LINK_KEY),
 	VF_KEYS(VF_KEY),
-	[NETWORK_IPS] = KEY("ips", read_ips, request.plan),
-	[NETWORK_ROUTES] = KEY("routes", read_routes, request.plan),
+	[NETWORK_IPS] = KEY("ips", network_read_ips, request.plan),
+	[NETWORK_ROUTES] = KEY("routes", network_read_routes, request.plan),
 	[NETWORK_GATEWAY] = KEY("gateway", read_gateway, request.plan),
 	[NETWORK_IPAM] = KEY("ipam", read_ipam, PLAN(ipam)),
-	[NETWORK_RESOURCE] = KEY("resource", read_resource, request.resource),
-	[NETWORK_INTERFACE] = KEY("interface", read_interface, PLAN(ifname)),
+	[NETWORK_RESOURCE] = KEY("resource", network_read_resource, request.resource),
+	[NETWORK_INTERFACE] = KEY("interface", network_read_interface, PLAN(ifname)),
 	[NETWORK_MAC] = KEY("mac", read_mac, request.plan),
 	[NETWORK_GUID] = KEY("guid", read_guid, PLAN(vf)),
 };

@@ -351,7 +351,7 @@ static bool is_special(const struct ip_prefix *ip, const struct ip_prefix *subne
 	       (ip_rest_is(&there, false) || ip_rest_is(&there, true));
 }
 
-static bool is_gateway(const struct pool_network *network, const struct ip_prefix *ip)
+static bool networks_is_gateway(const struct pool_network *network, const struct ip_prefix *ip)
 {
 	for (size_t i = 0; i < network->plan.n_routes; i++)
 		if (ip_same_address(&network->plan.routes[i].gateway, ip))
@@ -364,7 +364,7 @@ static const char *subnet_wrong(const struct pool_network *network, const struct
 {
 	bool wide = false;
 
-	if (is_gateway(network, ip))
+	if (networks_is_gateway(network, ip))
 		return "is the gateway";
 	for (size_t i = 0; i < network->n_subnets; i++) {
 		const struct ip_prefix *subnet = &network->subnets[i];

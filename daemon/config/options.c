@@ -354,7 +354,7 @@ void options_defaults(struct options *o)
 
 /* --- the command line ------------------------------------------------------------------------- */
 
-static int unknown_flag(const char *name, size_t len, struct err *e)
+static int options_unknown_flag(const char *name, size_t len, struct err *e)
 {
 	const char *near = option_suggest(name, len, false);
 
@@ -382,7 +382,7 @@ static int parse_flag(struct options *o, enum option_action *action, int argc, c
 	value = name[len] == '=' ? name + len + 1 : NULL;
 	d = option_find(name, len);
 	if (!d || d->key_only)
-		return unknown_flag(name, len, e);
+		return options_unknown_flag(name, len, e);
 	if (d->type == OPT_ACTION) {
 		*action = (enum option_action)d->offset;
 		return value ? err_set(e, -EINVAL, "--%s takes no value", d->name) : 0;
@@ -691,7 +691,7 @@ static json_t *thresholds_json(const struct thresholds *t)
 	return object;
 }
 
-static json_t *value_json(const struct options *o, const struct option_def *d)
+static json_t *options_value_json(const struct options *o, const struct option_def *d)
 {
 	const void *field = (const char *)o + d->offset;
 	uint32_t number;
@@ -728,7 +728,7 @@ char *options_json(const struct options *o, json_t *pools)
 	for (size_t i = 0; i < ARRAY_SIZE(option_table); i++)
 		if (!option_table[i].flag_only)
 			json_object_set_new(root, option_table[i].name,
-					    value_json(o, &option_table[i]));
+					    options_value_json(o, &option_table[i]));
 	if (json_array_size(pools) > 0)
 		json_object_set(root, "pools", pools);
 	json_decref(pools);
@@ -748,8 +748,8 @@ size_t options_changed(const struct options *a, const struct options *b, char *n
 	for (size_t i = 0; i < ARRAY_SIZE(option_table); i++) {
 		const struct option_def *d = &option_table[i];
 		bool told = d->type != OPT_ACTION && !d->followed;
-		json_t *x = told ? value_json(a, d) : NULL;
-		json_t *y = told ? value_json(b, d) : NULL;
+		json_t *x = told ? options_value_json(a, d) : NULL;
+		json_t *y = told ? options_value_json(b, d) : NULL;
 
 		if (x && y && !json_equal(x, y)) {
 			len += (size_t)snprintf(names + len, size - len, "%s%s", n ? ", " : "",

@@ -147,7 +147,7 @@ static int check_addition(struct parse *p, const struct json_place *at, const st
 }
 
 /* Appends and takes what *pool owns, not so on failure. */
-static int pool_add(struct parse *p, const struct json_place *at, struct pool *pool)
+static int pool_config_pool_add(struct parse *p, const struct json_place *at, struct pool *pool)
 {
 	int r = check_addition(p, at, pool);
 	struct pool *slot = r < 0 ? NULL : array_push(p->config->pools, p->config->n_pools);
@@ -190,7 +190,7 @@ static int read_pool(struct parse *p, const struct json_place *at, const json_t 
 	if (r == 0)
 		r = g->read(p, at, item, &pool);
 	if (r == 0)
-		r = pool_add(p, at, &pool);
+		r = pool_config_pool_add(p, at, &pool);
 	if (r == 0)
 		return 0;
 	if (r == -EINVAL && g->peers)
@@ -241,7 +241,7 @@ static int read_mode(struct parse *p, const struct json_place *at, const json_t 
 	r = parse_mode(p, at, root, &pool);
 	pool.line = json_line(p->text, p->len, at);
 	if (r == 0)
-		r = pool_add(p, at, &pool);
+		r = pool_config_pool_add(p, at, &pool);
 	if (r < 0)
 		pool_done(&pool);
 	return r;
@@ -285,7 +285,7 @@ static int read_key(struct parse *p, const json_t *root, const char *key, const 
 	return read_grammar(p, &at, which, root, value);
 }
 
-static int read_file(struct parse *p, json_t *root)
+static int pool_config_read_file(struct parse *p, json_t *root)
 {
 	const char *key;
 	json_t *value;
@@ -325,7 +325,7 @@ static int parse_text_of(struct pool_config *ret, const char *text, size_t len, 
 
 	if (!root)
 		return err_set(e, wrong.code, "%s", wrong.msg);
-	r = read_file(&p, root);
+	r = pool_config_read_file(&p, root);
 	json_decref(root);
 	parse_warnings_end(&p);
 	if (r == 0) {

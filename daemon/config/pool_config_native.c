@@ -119,8 +119,8 @@ static int parse_ids(struct parse *p, const struct json_place *at, const json_t 
 	return parse_choice(p, at, value, id_words, ARRAY_SIZE(id_words), &d->ids);
 }
 
-static int parse_slots(struct parse *p, const struct json_place *at, const json_t *value,
-		       void *target)
+static int pool_config_native_parse_slots(struct parse *p, const struct json_place *at,
+					  const json_t *value, void *target)
 {
 	struct draft *d = target;
 
@@ -153,7 +153,7 @@ static const struct parse_key keys[] = {
 	{"resourcePrefix", NULL, 0},
 	KEY("kind", parse_kind, shared),
 	{"hcaPerSlot", parse_per_slot, 0},
-	{"slots", parse_slots, 0},
+	{"slots", pool_config_native_parse_slots, 0},
 	{"ids", parse_ids, 0},
 	KEY("deviceType", parse_device_type, pool.type),
 	{"selectors", NULL, 0},
@@ -179,7 +179,7 @@ static const struct parse_key keys[] = {
 
 /* --- what goes together ----------------------------------------------------------------------- */
 
-static enum pool_kind kind_of(const struct draft *d)
+static enum pool_kind pool_config_native_kind_of(const struct draft *d)
 {
 	if (!d->shared)
 		return POOL_EXCLUSIVE;
@@ -199,8 +199,8 @@ static enum id_style default_ids(enum pool_kind kind)
 	return ID_FUNCTION;
 }
 
-static int check_kind(struct parse *p, const struct json_place *at, const json_t *item,
-		      const struct draft *d)
+static int pool_config_native_check_kind(struct parse *p, const struct json_place *at,
+					 const json_t *item, const struct draft *d)
 {
 	if (!d->shared && d->per_slot_given)
 		return parse_refuse(p, at, item, "hcaPerSlot",
@@ -228,10 +228,10 @@ static int check_kind(struct parse *p, const struct json_place *at, const json_t
 	return 0;
 }
 
-static int check_ids(struct parse *p, const struct json_place *at, const json_t *item,
-		     const struct draft *d)
+static int pool_config_native_check_ids(struct parse *p, const struct json_place *at,
+					const json_t *item, const struct draft *d)
 {
-	if (!d->ids_given || d->ids == default_ids(kind_of(d)))
+	if (!d->ids_given || d->ids == default_ids(pool_config_native_kind_of(d)))
 		return 0;
 	if (d->shared && !d->all && d->ids == ID_NUMBER)
 		return 0;
@@ -309,10 +309,10 @@ static int read_native(struct parse *p, const struct json_place *at, const json_
 
 	r = parse_object(p, at, item, keys, ARRAY_SIZE(keys), &d);
 	if (r == 0)
-		r = check_kind(p, at, item, &d);
+		r = pool_config_native_check_kind(p, at, item, &d);
 	if (r == 0)
-		r = check_ids(p, at, item, &d);
-	d.pool.kind = kind_of(&d);
+		r = pool_config_native_check_ids(p, at, item, &d);
+	d.pool.kind = pool_config_native_kind_of(&d);
 	if (r == 0)
 		r = parse_network(p, at, item, &d.pool);
 	if (r == 0)
@@ -415,7 +415,7 @@ static json_t *selectors_json(const struct pool *pool)
 
 /* --- the rest of a pool ----------------------------------------------------------------------- */
 
-static void put_kind(struct json_writer *w, const struct pool *pool)
+static void pool_config_native_put_kind(struct json_writer *w, const struct pool *pool)
 {
 	bool shared = pool->kind != POOL_EXCLUSIVE;
 
@@ -468,7 +468,7 @@ static json_t *pool_json(const struct pool *pool)
 
 	json_put(&w, "resourceName", json_string(pool->name));
 	json_put(&w, "resourcePrefix", json_string(pool->prefix));
-	put_kind(&w, pool);
+	pool_config_native_put_kind(&w, pool);
 	json_put(&w, "selectors", selectors_json(pool));
 	json_put(&w, "permissions", json_string(pool->permissions));
 	if (pool->nics_only)

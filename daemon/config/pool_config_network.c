@@ -31,7 +31,8 @@ static bool network_find(const json_t *item, const struct json_place *at, struct
 	return f->network || f->soft_roce || f->interface;
 }
 
-static int check_kind(struct parse *p, const struct found *f, const struct pool *pool)
+static int pool_config_network_check_kind(struct parse *p, const struct found *f,
+					  const struct pool *pool)
 {
 	const struct json_place *at = f->network ? &f->network_at : &f->soft_roce_at;
 
@@ -54,7 +55,8 @@ static int check_kind(struct parse *p, const struct found *f, const struct pool 
 	return 0;
 }
 
-static int read_interface(struct parse *p, const struct found *f, struct net_plan *plan)
+static int pool_config_network_read_interface(struct parse *p, const struct found *f,
+					      struct net_plan *plan)
 {
 	unsigned word;
 	int r = parse_choice(p, &f->interface_at, f->interface, interface_words,
@@ -88,8 +90,8 @@ static int read_strictly(struct parse *p, const struct found *f, struct network_
 	return r;
 }
 
-static int check_plan(struct parse *p, const struct found *f, const struct pool *pool,
-		      const struct net_plan *plan)
+static int pool_config_network_check_plan(struct parse *p, const struct found *f,
+					  const struct pool *pool, const struct net_plan *plan)
 {
 	const char *key, *wrong = network_wrong(plan, &key);
 	struct json_place at = {&f->network_at, key, 0};
@@ -106,21 +108,21 @@ static int check_plan(struct parse *p, const struct found *f, const struct pool 
 	return 0;
 }
 
-static int read_all(struct parse *p, const struct found *f, const struct pool *pool,
-		    struct network_values *ret)
+static int pool_config_network_read_all(struct parse *p, const struct found *f,
+					const struct pool *pool, struct network_values *ret)
 {
 	struct net_plan *plan = &ret->request.plan;
-	int r = check_kind(p, f, pool);
+	int r = pool_config_network_check_kind(p, f, pool);
 
 	if (r == 0 && f->interface)
-		r = read_interface(p, f, plan);
+		r = pool_config_network_read_interface(p, f, plan);
 	if (r == 0 && f->clean)
 		r = read_clean(p, f, plan);
 	if (r == 0 && f->soft_roce)
 		r = parse_bool(p, &f->soft_roce_at, f->soft_roce, &plan->soft_roce);
 	if (r == 0 && f->network)
 		r = read_strictly(p, f, ret);
-	return r < 0 ? r : check_plan(p, f, pool, plan);
+	return r < 0 ? r : pool_config_network_check_plan(p, f, pool, plan);
 }
 
 int parse_network(struct parse *p, const struct json_place *at, const json_t *item,
@@ -136,7 +138,7 @@ int parse_network(struct parse *p, const struct json_place *at, const json_t *it
 					 "needs \"network\": nobody here puts the pool's devices "
 					 "into pods")
 			       : 0;
-	r = read_all(p, &f, pool, &values);
+	r = pool_config_network_read_all(p, &f, pool, &values);
 	if (r < 0)
 		return r;
 	pool->network = calloc(1, sizeof(*pool->network));
@@ -153,7 +155,7 @@ int parse_network(struct parse *p, const struct json_place *at, const json_t *it
 
 /* --- printing --------------------------------------------------------------------------------- */
 
-static const char *word_of(const struct vf_words *words, uint32_t value)
+static const char *pool_config_network_word_of(const struct vf_words *words, uint32_t value)
 {
 	size_t i = 0;
 
@@ -169,8 +171,9 @@ static void print_vf(struct json_writer *w, const struct vf_settings *vf)
 
 		if (vf->fields & row->bit)
 			json_put(w, row->key,
-				 row->words ? json_string(word_of(row->words, n))
-					    : json_integer(n));
+				 row->words
+					 ? json_string(pool_config_network_word_of(row->words, n))
+					 : json_integer(n));
 	}
 }
 

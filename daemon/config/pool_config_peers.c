@@ -122,8 +122,8 @@ static const struct parse_key keys[] = {
 	{"isRdma", warn_misplaced, 0},
 };
 
-static int read_resource(struct parse *p, const struct json_place *at, const json_t *item,
-			 struct pool *pool)
+static int parse_read_resource(struct parse *p, const struct json_place *at, const json_t *item,
+			       struct pool *pool)
 {
 	int r;
 
@@ -132,12 +132,12 @@ static int read_resource(struct parse *p, const struct json_place *at, const jso
 	return r < 0 ? r : parse_selectors(p, at, item, pool, selector_keys(pool->type), false);
 }
 
-const struct pool_grammar grammar_resource_list = {"intel.com", true, read_resource};
+const struct pool_grammar grammar_resource_list = {"intel.com", true, parse_read_resource};
 
 /* --- configList ------------------------------------------------------------------------------- */
 
-static int parse_slots(struct parse *p, const struct json_place *at, const json_t *value,
-		       void *field)
+static int pool_config_peers_parse_slots(struct parse *p, const struct json_place *at,
+					 const json_t *value, void *field)
 {
 	struct pool *pool = field;
 
@@ -159,7 +159,7 @@ int parse_sub_functions(struct parse *p, const struct json_place *at, const json
 static const struct parse_key shared_keys[] = {
 	{"resourceName", NULL, 0},
 	{"resourcePrefix", NULL, 0},
-	{"rdmaHcaMax", parse_slots, 0},
+	{"rdmaHcaMax", pool_config_peers_parse_slots, 0},
 	{"devices", NULL, 0},
 	{"selectors", NULL, 0},
 	PARSE_KEY("subFunctions", parse_sub_functions, struct pool, nics_only),
@@ -236,7 +236,8 @@ int parse_interval(struct parse *p, const struct json_place *at, const json_t *v
 #define MODE_HCA_SLOTS 1000
 
 /* All VFs of the PF, not the PF itself. */
-static int add_pf(struct parse *p, const struct json_place *at, const json_t *value, void *field)
+static int parse_add_pf(struct parse *p, const struct json_place *at, const json_t *value,
+			void *field)
 {
 	struct selector *s = field;
 	struct pf_selector *pf;
@@ -263,7 +264,7 @@ static int read_pf_netdevices(struct parse *p, const struct json_place *at, cons
 		return parse_fail(p, at, "sriov needs \"pfNetdevices\", whose VFs are offered");
 	if (json_is_array(list) && json_array_size(list) == 0)
 		return parse_fail(p, at, "is not a list of netdevs");
-	return parse_each(p, at, list, "a list of netdevs", add_pf, s);
+	return parse_each(p, at, list, "a list of netdevs", parse_add_pf, s);
 }
 
 static void set_hca(struct pool *pool)

@@ -164,8 +164,8 @@ static int read_ranges(struct parse *p, const struct json_place *at, const char 
 }
 
 /* What it owns is the caller's also on failure. */
-static int read_pf(struct parse *p, const struct json_place *at, const char *text,
-		   struct pf_selector *pf)
+static int pool_config_selectors_read_pf(struct parse *p, const struct json_place *at,
+					 const char *text, struct pf_selector *pf)
 {
 	const char *hash = strchr(text, '#');
 
@@ -197,7 +197,8 @@ static int make_root(struct parse *p, const struct json_place *at, const char *t
 	return 0;
 }
 
-static int add_pf(struct parse *p, const struct json_place *at, const json_t *value, void *field)
+static int pool_config_selectors_add_pf(struct parse *p, const struct json_place *at,
+					const json_t *value, void *field)
 {
 	const char *text = json_string_value(value);
 	struct pf_selectors *pfs = field;
@@ -206,20 +207,20 @@ static int add_pf(struct parse *p, const struct json_place *at, const json_t *va
 	if (!text)
 		return parse_fail(p, at, "is not a string");
 	pf = array_push(pfs->list, pfs->n);
-	return pf ? read_pf(p, at, text, pf) : parse_no_memory(p);
+	return pf ? pool_config_selectors_read_pf(p, at, text, pf) : parse_no_memory(p);
 }
 
 static int add_root(struct parse *p, const struct json_place *at, const json_t *value, void *field)
 {
 	struct pf_selectors *pfs = field;
-	int r = add_pf(p, at, value, field);
+	int r = pool_config_selectors_add_pf(p, at, value, field);
 
 	return r < 0 ? r : make_root(p, at, json_string_value(value), &pfs->list[pfs->n - 1]);
 }
 
 static int parse_pfs(struct parse *p, const struct json_place *at, const json_t *value, void *field)
 {
-	return parse_each(p, at, value, "a list of strings", add_pf, field);
+	return parse_each(p, at, value, "a list of strings", pool_config_selectors_add_pf, field);
 }
 
 static int parse_roots(struct parse *p, const struct json_place *at, const json_t *value,
@@ -374,8 +375,9 @@ static int read_selector(struct parse *p, const struct json_place *at, const jso
 	return r < 0 ? r : check_contradictions(p, at, s);
 }
 
-static int read_all(struct parse *p, const struct json_place *at, const json_t *value,
-		    struct pool *pool, const struct parse_key *keys)
+static int pool_config_selectors_read_all(struct parse *p, const struct json_place *at,
+					  const json_t *value, struct pool *pool,
+					  const struct parse_key *keys)
 {
 	const json_t *item;
 	size_t i;
@@ -406,7 +408,7 @@ int parse_selectors(struct parse *p, const struct json_place *at, const json_t *
 	if (!value)
 		return parse_fail(p, at, "\"selectors\" is missing; {} selects every device");
 	p->strict = strict; /* a misspelt selector would offer every device */
-	r = read_all(p, &here, value, pool, keys);
+	r = pool_config_selectors_read_all(p, &here, value, pool, keys);
 	p->strict = false;
 	return r;
 }

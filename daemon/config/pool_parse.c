@@ -124,7 +124,8 @@ void parse_warnings_end(struct parse *p)
 
 /* --- objects ---------------------------------------------------------------------------------- */
 
-static const struct parse_key *find_key(const struct parse_key *keys, size_t n, const char *name)
+static const struct parse_key *pool_parse_find_key(const struct parse_key *keys, size_t n,
+						   const char *name)
 {
 	for (size_t i = 0; i < n; i++)
 		if (strcasecmp(keys[i].name, name) == 0)
@@ -189,7 +190,7 @@ static const char *later_spelling(json_t *object, const char *name)
 static int read_member(struct parse *p, const struct json_place *at, json_t *object,
 		       const json_t *value, const struct parse_key *keys, size_t n, void *target)
 {
-	const struct parse_key *key = find_key(keys, n, at->key);
+	const struct parse_key *key = pool_parse_find_key(keys, n, at->key);
 	struct json_place again = {at->up, key ? later_spelling(object, at->key) : NULL, 0};
 
 	if (json_is_null(value))
@@ -305,7 +306,8 @@ struct words_reader {
 	parse_word_fn *check;
 };
 
-static int add_word(struct parse *p, const struct json_place *at, const json_t *value, void *field)
+static int pool_parse_add_word(struct parse *p, const struct json_place *at, const json_t *value,
+			       void *field)
 {
 	const struct words_reader *w = field;
 	char canonical[PARSE_WORD_SIZE] = "";
@@ -328,7 +330,7 @@ int parse_word_list(struct parse *p, const struct json_place *at, const json_t *
 {
 	struct words_reader w = {list, check};
 
-	return parse_each(p, at, value, "a list of strings", add_word, &w);
+	return parse_each(p, at, value, "a list of strings", pool_parse_add_word, &w);
 }
 
 int parse_words(struct parse *p, const struct json_place *at, const json_t *value, void *field)

@@ -22,7 +22,7 @@ void secrets_done(struct secrets *s)
 	*s = (struct secrets){0};
 }
 
-static bool has_word(const char *name, size_t len, const char *word)
+static bool secrets_has_word(const char *name, size_t len, const char *word)
 {
 	size_t n = strlen(word);
 
@@ -49,17 +49,17 @@ bool secret_name(const char *name, size_t len)
 	static const char *const ends[] = {"pass", "pwd", "psk", "auth", "dsn"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		if (has_word(name, len, words[i]))
+		if (secrets_has_word(name, len, words[i]))
 			return true;
 	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
 		if (ends_with_word(name, len, ends[i]))
 			return true;
-	return has_word(name, len, "key") && !has_word(name, len, "pkey");
+	return secrets_has_word(name, len, "key") && !secrets_has_word(name, len, "pkey");
 }
 
 /* --- what keys name --------------------------------------------------------------------------- */
 
-static bool is_known(const struct secrets *s, const char *value)
+static bool secrets_is_known(const struct secrets *s, const char *value)
 {
 	for (size_t i = 0; i < s->n; i++)
 		if (strcmp(s->values[i], value) == 0)
@@ -67,11 +67,12 @@ static bool is_known(const struct secrets *s, const char *value)
 	return false;
 }
 
-static int remember(struct secrets *s, const char *value)
+static int secrets_remember(struct secrets *s, const char *value)
 {
 	char **place;
 
-	if (strlen(value) < VALUE_MIN || strcmp(value, SECRET_MASK) == 0 || is_known(s, value))
+	if (strlen(value) < VALUE_MIN || strcmp(value, SECRET_MASK) == 0 ||
+	    secrets_is_known(s, value))
 		return 0;
 	place = array_push(s->values, s->n);
 	if (!place)
@@ -90,7 +91,7 @@ static int remember_all(struct secrets *s, json_t *value)
 	const char *key;
 	json_t *child;
 	size_t i;
-	int r = json_is_string(value) ? remember(s, json_string_value(value)) : 0;
+	int r = json_is_string(value) ? secrets_remember(s, json_string_value(value)) : 0;
 
 	json_object_foreach (value, key, child) {
 		r = r < 0 ? r : remember_all(s, child);
@@ -123,7 +124,7 @@ static int learn_string(struct secrets *s, json_t *string)
 }
 
 /* Is what stands in `key` named by the "name" beside it? */
-static bool is_named(json_t *object, const char *key)
+static bool secrets_is_named(json_t *object, const char *key)
 {
 	const char *name = json_string_value(json_object_get(object, "name"));
 
@@ -151,7 +152,7 @@ int secrets_learn(struct secrets *s, json_t *document)
 		if (r < 0)
 			return r;
 		if (!holds_something(child) ||
-		    !(secret_name(key, strlen(key)) || is_named(document, key))) {
+		    !(secret_name(key, strlen(key)) || secrets_is_named(document, key))) {
 			r = secrets_learn(s, child);
 			continue;
 		}
@@ -164,7 +165,7 @@ int secrets_learn(struct secrets *s, json_t *document)
 			     names_next(json_array_get(document, i - 1));
 
 		if (r == 0 && named)
-			r = remember(s, json_string_value(child));
+			r = secrets_remember(s, json_string_value(child));
 		if (r == 0)
 			r = !named ? secrets_learn(s, child) : json_string_set(child, SECRET_MASK);
 	}

@@ -304,7 +304,7 @@ static json_t *order_addresses(const struct ctl_args *a)
 }
 
 /* Heap. */
-static char *order_of(const struct ctl_args *a)
+static char *ctl_order_of(const struct ctl_args *a)
 {
 	json_t *order = json_object();
 	char *body;
@@ -324,10 +324,10 @@ static char *order_of(const struct ctl_args *a)
 	return body;
 }
 
-static enum ctl_exit give_order(const struct ctl *c, const char *path,
-				void (*show)(const json_t *, FILE *))
+static enum ctl_exit ctl_give_order(const struct ctl *c, const char *path,
+				    void (*show)(const json_t *, FILE *))
 {
-	AUTO_FREE char *body = order_of(c->args);
+	AUTO_FREE char *body = ctl_order_of(c->args);
 
 	return body ? ask_and_show(c, path, body, show) : question_no_memory(c);
 }
@@ -393,9 +393,9 @@ static enum ctl_exit command_run(const struct ctl *c)
 	case CTL_SUPPORT_BUNDLE:
 		return ctl_bundle(c->args, c->out, c->err);
 	case CTL_ATTACH:
-		return give_order(c, "/api/v1/attach", ctl_show_attached);
+		return ctl_give_order(c, "/api/v1/attach", ctl_show_attached);
 	case CTL_DETACH:
-		return give_order(c, "/api/v1/detach", ctl_show_detached);
+		return ctl_give_order(c, "/api/v1/detach", ctl_show_detached);
 	case CTL_PCAP:
 		return ctl_pcap(c->args, c->out, c->err);
 	case CTL_SNIFF:

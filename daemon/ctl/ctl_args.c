@@ -32,7 +32,7 @@ struct command_line {
 
 /* --- which flags there are -------------------------------------------------------------------- */
 
-static bool is_known(const struct command_line *l, size_t n, const char *name)
+static bool ctl_args_is_known(const struct command_line *l, size_t n, const char *name)
 {
 	for (size_t i = 0; i < n; i++)
 		if (strcmp(l->known[i].name, name) == 0)
@@ -65,7 +65,7 @@ static void list_flags(struct command_line *l, int command)
 
 	strcpy(l->letters, ":");
 	for (size_t i = 0; (flag = ctl_flag(i)) && n < FLAGS_MAX; i++) {
-		if (is_known(l, n, flag->name) || !is_variant_of(flag, command))
+		if (ctl_args_is_known(l, n, flag->name) || !is_variant_of(flag, command))
 			continue;
 		l->known[n++] = (struct option){
 			flag->name, flag->type == TYPE_NONE ? no_argument : required_argument, NULL,
@@ -74,7 +74,7 @@ static void list_flags(struct command_line *l, int command)
 	}
 }
 
-static const struct ctl_flag *flag_of(int option)
+static const struct ctl_flag *ctl_args_flag_of(int option)
 {
 	const struct ctl_flag *flag;
 
@@ -87,7 +87,7 @@ static const struct ctl_flag *flag_of(int option)
 }
 
 /* getopt_long(3) has left it behind optind, or in optopt if it is a letter. */
-static int unknown_flag(const struct command_line *l, char *argv[], struct err *e)
+static int ctl_args_unknown_flag(const struct command_line *l, char *argv[], struct err *e)
 {
 	const char *names[FLAGS_MAX], *word = argv[optind - 1], *near;
 	size_t n = 0;
@@ -113,17 +113,18 @@ static int take_flags(struct command_line *l, int argc, char *argv[], struct err
 		if (option == ':')
 			return err_set(e, -EINVAL, "%.60s needs a value", argv[optind - 1]);
 		if (option == '?')
-			return unknown_flag(l, argv, e);
+			return ctl_args_unknown_flag(l, argv, e);
 		if (l->n_given == GIVEN_MAX)
 			return err_set(e, -EINVAL, "too many options");
-		l->given[l->n_given++] = (struct given){flag_of(option), optarg};
+		l->given[l->n_given++] = (struct given){ctl_args_flag_of(option), optarg};
 	}
 	return 0;
 }
 
 /* --- their values ----------------------------------------------------------------------------- */
 
-static int read_number(long *ret, const struct ctl_flag *flag, const char *text, struct err *e)
+static int ctl_args_read_number(long *ret, const struct ctl_flag *flag, const char *text,
+				struct err *e)
 {
 	char *end;
 
@@ -137,7 +138,7 @@ static int read_number(long *ret, const struct ctl_flag *flag, const char *text,
 		       : 0;
 }
 
-static int add_ip(struct ctl_args *a, const char *text, struct err *e)
+static int ctl_args_add_ip(struct ctl_args *a, const char *text, struct err *e)
 {
 	if (a->n_ips == CTL_IPS_MAX)
 		return err_set(e, -EINVAL, "--ip: more than %d addresses", CTL_IPS_MAX);
@@ -169,9 +170,9 @@ static int take_value(struct ctl_args *a, const struct ctl_flag *flag, const cha
 	if (flag->type == TYPE_NONE)
 		*(bool *)field = true;
 	else if (flag->type == TYPE_NUMBER || flag->type == TYPE_COUNT)
-		return read_number(field, flag, value, e);
+		return ctl_args_read_number(field, flag, value, e);
 	else if (flag->type == TYPE_IP)
-		return add_ip(a, value, e);
+		return ctl_args_add_ip(a, value, e);
 	else
 		*(const char **)field = value;
 	if (flag->type == TYPE_CHOICE)
@@ -213,8 +214,8 @@ static int find_command(const char *word, struct err *e)
 		       word, near);
 }
 
-static int take_word(struct ctl_args *a, const struct ctl_command_row *row, const char *word,
-		     struct err *e)
+static int ctl_args_take_word(struct ctl_args *a, const struct ctl_command_row *row,
+			      const char *word, struct err *e)
 {
 	if (row->type == TYPE_DEVICE)
 		a->device = word;
@@ -244,7 +245,7 @@ static int take_words(struct ctl_args *a, char *words[], size_t n, struct err *e
 {
 	const struct ctl_command_row *row = ctl_command_row(a->command);
 	size_t most = row->word ? 2 : 1;
-	int r = n > 1 && row->word ? take_word(a, row, words[1], e) : 0;
+	int r = n > 1 && row->word ? ctl_args_take_word(a, row, words[1], e) : 0;
 
 	if (r < 0)
 		return r;
@@ -371,7 +372,7 @@ static int complete_pod(struct ctl_args *a, struct err *e)
 }
 
 /* Where it points into itself it is no plain value. */
-static void settle(struct ctl_args *ret, const struct ctl_args *a)
+static void ctl_args_settle(struct ctl_args *ret, const struct ctl_args *a)
 {
 	*ret = *a;
 	if (a->device_text[0])
@@ -460,7 +461,7 @@ int ctl_args_parse(struct ctl_args *ret, int argc, char *argv[], struct err *e)
 	else
 		r = parse_command(&a, &line, argv, (size_t)argc, e);
 	if (r == 0)
-		settle(ret, &a);
+		ctl_args_settle(ret, &a);
 	return r;
 }
 

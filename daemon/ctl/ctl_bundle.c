@@ -107,7 +107,7 @@ static bool is_json(const char *name)
 }
 
 /* What it says of itself is worth having when it is no 200, too. */
-static void add_answer(struct bundle *b, const char *name, struct ctl_answer *a)
+static void ctl_bundle_add_answer(struct bundle *b, const char *name, struct ctl_answer *a)
 {
 	json_t *json = is_json(name) ? json_text_load(a->body, a->len, 0, NULL) : NULL;
 
@@ -132,7 +132,7 @@ static void ask_daemon(struct bundle *b, const char *socket)
 				    documents[i].name, e.msg);
 			return;
 		}
-		add_answer(b, documents[i].name, &a);
+		ctl_bundle_add_answer(b, documents[i].name, &a);
 		free(a.body);
 	}
 }
@@ -182,7 +182,7 @@ static void add_versions(struct bundle *b)
 	bundle_add_text(b, "versions.txt", text);
 }
 
-static void gather(struct bundle *b, const struct ctl_args *a)
+static void ctl_bundle_gather(struct bundle *b, const struct ctl_args *a)
 {
 	ask_daemon(b, a->socket);
 	add_doctor(b);
@@ -331,7 +331,7 @@ enum ctl_exit ctl_bundle(const struct ctl_args *a, FILE *out, FILE *err)
 	if (!b.missed)
 		return cannot_write("-", -ENOMEM, err);
 	default_path(path, sizeof(path));
-	gather(&b, a);
+	ctl_bundle_gather(&b, a);
 	if (b.error)
 		r = cannot_write(a->output ? a->output : path, b.error, err);
 	else if (a->output && strcmp(a->output, "-") == 0)

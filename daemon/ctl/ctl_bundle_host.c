@@ -290,7 +290,7 @@ __attribute__((format(printf, 3, 4))) static void put_attribute(FILE *f, int dir
 		fprintf(f, "  %s: %s\n", path, value);
 }
 
-static int on_port(int ports, const char *name, void *arg)
+static int bundle_on_port(int ports, const char *name, void *arg)
 {
 	static const char *const files[] = {"state", "phys_state", "link_layer", "rate"};
 
@@ -299,7 +299,7 @@ static int on_port(int ports, const char *name, void *arg)
 	return 0;
 }
 
-static int on_class_device(int class, const char *name, void *arg)
+static int bundle_on_class_device(int class, const char *name, void *arg)
 {
 	static const char *const files[] = {
 		"fw_ver",  "board_id", "hca_type",	 "node_type", "operstate",
@@ -315,7 +315,7 @@ static int on_class_device(int class, const char *name, void *arg)
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
 		put_attribute(l->f, class, "%s/%s", name, files[i]);
 	snprintf(ports, sizeof(ports), "%s/ports", name);
-	sysfs_list(class, ports, on_port, l->f);
+	sysfs_list(class, ports, bundle_on_port, l->f);
 	return 0;
 }
 
@@ -328,7 +328,7 @@ static void put_class(struct bundle *b, FILE *f, const char *class)
 	if (dir < 0)
 		bundle_miss(b, "/sys/class/%s: %s", class, strerror(-dir));
 	else
-		sysfs_list(dir, ".", on_class_device, &l);
+		sysfs_list(dir, ".", bundle_on_class_device, &l);
 }
 
 static void put_modules(FILE *f, char *text)

@@ -14,30 +14,30 @@
 
 /* --- what people see -------------------------------------------------------------------------- */
 
-static const json_t *member(const json_t *object, const char *key)
+static const json_t *ctl_member(const json_t *object, const char *key)
 {
 	return json_object_get(object, key);
 }
 
-static long long number_of(const json_t *object, const char *key)
+static long long ctl_number_of(const json_t *object, const char *key)
 {
-	return json_integer_value(member(object, key));
+	return json_integer_value(ctl_member(object, key));
 }
 
-static const char *text_of(const json_t *object, const char *key)
+static const char *ctl_text_of(const json_t *object, const char *key)
 {
-	return json_string_value(member(object, key));
+	return json_string_value(ctl_member(object, key));
 }
 
-static void add_number(struct table *t, const json_t *object, const char *key)
+static void ctl_add_number(struct table *t, const json_t *object, const char *key)
 {
 	char cell[24];
 
-	snprintf(cell, sizeof(cell), "%lld", number_of(object, key));
+	snprintf(cell, sizeof(cell), "%lld", ctl_number_of(object, key));
 	table_add(t, cell);
 }
 
-static void show_table(struct table *t, FILE *f)
+static void ctl_show_table(struct table *t, FILE *f)
 {
 	if (t->n_rows > 0)
 		fputc('\n', f);
@@ -60,25 +60,26 @@ static void put_bytes(long long n, FILE *f)
 
 static void put_source(const json_t *d, FILE *f)
 {
-	table_put(text_of(d, "file")	 ? text_of(d, "file")
-		  : text_of(d, "netdev") ? text_of(d, "netdev")
-					 : "",
+	table_put(ctl_text_of(d, "file")     ? ctl_text_of(d, "file")
+		  : ctl_text_of(d, "netdev") ? ctl_text_of(d, "netdev")
+					     : "",
 		  f);
 	fprintf(f, ": %s, %lld packets, ",
-		text_of(d, "format")   ? text_of(d, "format")
-		: text_of(d, "method") ? text_of(d, "method")
-				       : "nothing",
-		number_of(d, "packets"));
-	put_bytes(number_of(d, "bytes"), f);
-	if (text_of(d, "start"))
-		fprintf(f, ", %.6f s from %s", json_real_value(member(d, "seconds")),
-			text_of(d, "start"));
+		ctl_text_of(d, "format")   ? ctl_text_of(d, "format")
+		: ctl_text_of(d, "method") ? ctl_text_of(d, "method")
+					   : "nothing",
+		ctl_number_of(d, "packets"));
+	put_bytes(ctl_number_of(d, "bytes"), f);
+	if (ctl_text_of(d, "start"))
+		fprintf(f, ", %.6f s from %s", json_real_value(ctl_member(d, "seconds")),
+			ctl_text_of(d, "start"));
 	fputc('\n', f);
-	if (number_of(d, "dropped") > 0)
-		fprintf(f, "%lld packets came too fast and were lost\n", number_of(d, "dropped"));
-	if (text_of(d, "noFlow")) {
+	if (ctl_number_of(d, "dropped") > 0)
+		fprintf(f, "%lld packets came too fast and were lost\n",
+			ctl_number_of(d, "dropped"));
+	if (ctl_text_of(d, "noFlow")) {
 		fputs("what the hardware carries is not among them: ", f);
-		table_put(text_of(d, "noFlow"), f);
+		table_put(ctl_text_of(d, "noFlow"), f);
 		fputc('\n', f);
 	}
 }
@@ -86,65 +87,67 @@ static void put_source(const json_t *d, FILE *f)
 /* Only what there is. */
 static void put_if(const json_t *object, const char *key, const char *what, FILE *f)
 {
-	if (number_of(object, key) > 0)
-		fprintf(f, ", %lld %s", number_of(object, key), what);
+	if (ctl_number_of(object, key) > 0)
+		fprintf(f, ", %lld %s", ctl_number_of(object, key), what);
 }
 
 static void put_place(const json_t *place, FILE *f)
 {
 	if (!json_is_object(place))
 		return;
-	fprintf(f, " (the first is packet %lld", number_of(place, "packet"));
-	if (number_of(place, "offset") > 0)
-		fprintf(f, ", at byte %lld", number_of(place, "offset"));
+	fprintf(f, " (the first is packet %lld", ctl_number_of(place, "packet"));
+	if (ctl_number_of(place, "offset") > 0)
+		fprintf(f, ", at byte %lld", ctl_number_of(place, "offset"));
 	fputc(')', f);
 }
 
 static void put_unknown_links(const json_t *d, FILE *f)
 {
-	const char *name = json_string_value(member(member(d, "unknownLink"), "name"));
+	const char *name = json_string_value(ctl_member(ctl_member(d, "unknownLink"), "name"));
 	char text[80];
 
 	snprintf(text, sizeof(text), "of links that are not known (type %lld%s%s)",
-		 number_of(member(d, "unknownLink"), "type"), name ? ", " : "", name ? name : "");
+		 ctl_number_of(ctl_member(d, "unknownLink"), "type"), name ? ", " : "",
+		 name ? name : "");
 	put_if(d, "unknownLinkPackets", text, f);
 }
 
 static void put_packets(const json_t *d, const json_t *roce, FILE *f)
 {
-	fprintf(f, "RoCE      %lld packets, ", number_of(roce, "packets"));
-	put_bytes(number_of(roce, "bytes"), f);
+	fprintf(f, "RoCE      %lld packets, ", ctl_number_of(roce, "packets"));
+	put_bytes(ctl_number_of(roce, "bytes"), f);
 	put_if(roce, "ipv4", "v2 over IPv4", f);
 	put_if(roce, "ipv6", "v2 over IPv6", f);
 	put_if(roce, "v1", "RoCEv1", f);
-	fprintf(f, "\nbeside    %lld other", number_of(d, "otherPackets"));
+	fprintf(f, "\nbeside    %lld other", ctl_number_of(d, "otherPackets"));
 	put_if(d, "cutPackets", "captured too short to tell", f);
 	put_unknown_links(d, f);
 	put_if(d, "pauseFrames", "pause frames", f);
 	put_if(roce, "fragments", "fragmented", f);
 	put_if(roce, "malformed", "malformed", f);
-	put_place(member(roce, "firstMalformed"), f);
+	put_place(ctl_member(roce, "firstMalformed"), f);
 	fputc('\n', f);
 }
 
-static void put_signs(const json_t *roce, FILE *f)
+static void ctl_put_signs(const json_t *roce, FILE *f)
 {
-	const json_t *icrc = member(roce, "icrc"), *rtt = member(roce, "rtt");
+	const json_t *icrc = ctl_member(roce, "icrc"), *rtt = ctl_member(roce, "rtt");
 
 	fprintf(f, "signs     %lld CE, %lld CNP, %lld retransmissions",
-		number_of(member(roce, "ecn"), "ce"), number_of(roce, "cnp"),
-		number_of(roce, "retransmissions"));
+		ctl_number_of(ctl_member(roce, "ecn"), "ce"), ctl_number_of(roce, "cnp"),
+		ctl_number_of(roce, "retransmissions"));
 	put_if(roce, "fecn", "FECN", f);
 	put_if(roce, "becn", "BECN", f);
 	put_if(roce, "solicited", "solicited", f);
 	fprintf(f, "\nICRC      %lld good, %lld bad, %lld cannot be verified",
-		number_of(icrc, "good"), number_of(icrc, "bad"), number_of(icrc, "unverifiable"));
-	put_place(member(icrc, "firstBad"), f);
+		ctl_number_of(icrc, "good"), ctl_number_of(icrc, "bad"),
+		ctl_number_of(icrc, "unverifiable"));
+	put_place(ctl_member(icrc, "firstBad"), f);
 	fputc('\n', f);
 	if (json_is_object(rtt))
 		fprintf(f, "RTT       p50 %.1f us, p99 %.1f us, of %lld requests\n",
-			(double)number_of(rtt, "p50Ns") / 1e3,
-			(double)number_of(rtt, "p99Ns") / 1e3, number_of(rtt, "count"));
+			(double)ctl_number_of(rtt, "p50Ns") / 1e3,
+			(double)ctl_number_of(rtt, "p99Ns") / 1e3, ctl_number_of(rtt, "count"));
 }
 
 /* --- tables ----------------------------------------------------------------------------------- */
@@ -158,8 +161,8 @@ static void show_dscp(const json_t *list, FILE *f)
 
 	json_array_foreach ((json_t *)list, i, row)
 		for (size_t k = 0; k < 5; k++)
-			add_number(&t, row, keys[k]);
-	show_table(&t, f);
+			ctl_add_number(&t, row, keys[k]);
+	ctl_show_table(&t, f);
 }
 
 static void show_operations(const json_t *list, FILE *f)
@@ -169,11 +172,11 @@ static void show_operations(const json_t *list, FILE *f)
 	size_t i;
 
 	json_array_foreach ((json_t *)list, i, row) {
-		table_add(&t, text_of(row, "transport"));
-		table_add(&t, text_of(row, "operation"));
-		add_number(&t, row, "packets");
+		table_add(&t, ctl_text_of(row, "transport"));
+		table_add(&t, ctl_text_of(row, "operation"));
+		ctl_add_number(&t, row, "packets");
 	}
-	show_table(&t, f);
+	ctl_show_table(&t, f);
 }
 
 static void show_syndromes(const json_t *syndromes, FILE *f)
@@ -186,17 +189,17 @@ static void show_syndromes(const json_t *syndromes, FILE *f)
 		if (json_integer_value(value) == 0)
 			continue;
 		table_add(&t, key);
-		add_number(&t, syndromes, key);
+		ctl_add_number(&t, syndromes, key);
 	}
-	show_table(&t, f);
+	ctl_show_table(&t, f);
 }
 
-static void add_us(struct table *t, const json_t *rtt, const char *key)
+static void ctl_add_us(struct table *t, const json_t *rtt, const char *key)
 {
 	char cell[24] = "";
 
 	if (json_is_object(rtt))
-		snprintf(cell, sizeof(cell), "%.1f us", (double)number_of(rtt, key) / 1e3);
+		snprintf(cell, sizeof(cell), "%.1f us", (double)ctl_number_of(rtt, key) / 1e3);
 	table_add(t, cell);
 }
 
@@ -207,49 +210,50 @@ static void show_flows(const json_t *d, FILE *f)
 	struct table t = {.heads = {"SOURCE", "DESTINATION", "QPN", "PACKETS", "CE", "CNP", "NAK",
 				    "RNR", "RETRANS", "RTT-P50", "RTT-P99"},
 			  .n_columns = 11};
-	const json_t *list = member(d, "flows");
+	const json_t *list = ctl_member(d, "flows");
 	json_t *flow;
 	size_t i;
 
 	json_array_foreach ((json_t *)list, i, flow) {
-		table_add(&t, text_of(flow, "source"));
-		table_add(&t, text_of(flow, "destination"));
+		table_add(&t, ctl_text_of(flow, "source"));
+		table_add(&t, ctl_text_of(flow, "destination"));
 		for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++)
-			add_number(&t, flow, keys[k]);
-		add_us(&t, member(flow, "rtt"), "p50Ns");
-		add_us(&t, member(flow, "rtt"), "p99Ns");
+			ctl_add_number(&t, flow, keys[k]);
+		ctl_add_us(&t, ctl_member(flow, "rtt"), "p50Ns");
+		ctl_add_us(&t, ctl_member(flow, "rtt"), "p99Ns");
 	}
-	show_table(&t, f);
-	if (number_of(d, "flowsSeen") > (long long)json_array_size(list) &&
+	ctl_show_table(&t, f);
+	if (ctl_number_of(d, "flowsSeen") > (long long)json_array_size(list) &&
 	    json_array_size(list) > 0)
-		fprintf(f, "%zu of %lld flows", json_array_size(list), number_of(d, "flowsSeen"));
-	if (number_of(d, "flowsPushedOut") > 0)
+		fprintf(f, "%zu of %lld flows", json_array_size(list),
+			ctl_number_of(d, "flowsSeen"));
+	if (ctl_number_of(d, "flowsPushedOut") > 0)
 		fprintf(f, "; %lld were pushed out by others and count as new when they come back",
-			number_of(d, "flowsPushedOut"));
-	if (number_of(d, "flowsSeen") > (long long)json_array_size(list))
+			ctl_number_of(d, "flowsPushedOut"));
+	if (ctl_number_of(d, "flowsSeen") > (long long)json_array_size(list))
 		fputc('\n', f);
 }
 
 static void show_capture(const json_t *d, FILE *f)
 {
-	const json_t *roce = member(d, "roce");
+	const json_t *roce = ctl_member(d, "roce");
 
 	put_source(d, f);
 	put_packets(d, roce, f);
-	if (number_of(roce, "packets") == 0)
+	if (ctl_number_of(roce, "packets") == 0)
 		return;
-	put_signs(roce, f);
-	show_dscp(member(roce, "dscp"), f);
-	show_operations(member(roce, "operations"), f);
-	show_syndromes(member(roce, "syndromes"), f);
+	ctl_put_signs(roce, f);
+	show_dscp(ctl_member(roce, "dscp"), f);
+	show_operations(ctl_member(roce, "operations"), f);
+	show_syndromes(ctl_member(roce, "syndromes"), f);
 	show_flows(d, f);
 }
 
 /* --- either way ------------------------------------------------------------------------------- */
 
 /* NULL when out of memory. */
-static json_t *document_of(const struct ctl_args *a, json_t *source,
-			   const struct capture_summary *s, const char *problem)
+static json_t *ctl_document_of(const struct ctl_args *a, json_t *source,
+			       const struct capture_summary *s, const char *problem)
 {
 	json_t *summary = summary_json(s, (size_t)a->flows);
 
@@ -274,7 +278,7 @@ enum ctl_exit ctl_capture_tell(const struct ctl_args *a, json_t *source,
 			       const struct capture_summary *s, const char *problem, FILE *out,
 			       FILE *err)
 {
-	json_t *document = document_of(a, source, s, problem);
+	json_t *document = ctl_document_of(a, source, s, problem);
 
 	if (!document ||
 	    (ctl_args_want_document(a) && ctl_document_put(document, a->format, out) < 0))
@@ -362,7 +366,7 @@ static bool has_enough(const struct reading *r)
 	return r->error < 0 || (r->args->limit >= 0 && r->n_listed >= r->args->limit);
 }
 
-static int read_all(struct reading *r, struct err *e)
+static int ctl_read_all(struct reading *r, struct err *e)
 {
 	struct capture_packet p;
 	size_t used;
@@ -386,7 +390,7 @@ static int read_all(struct reading *r, struct err *e)
 	return more < 0 ? more : capture_end(&r->capture, r->end - r->start, e);
 }
 
-static int open_file(const char *name, struct err *e)
+static int ctl_open_file(const char *name, struct err *e)
 {
 	int fd = strcmp(name, "-") == 0 ? dup(STDIN_FILENO) : open(name, O_RDONLY | O_CLOEXEC);
 
@@ -416,7 +420,7 @@ static enum ctl_exit read_and_list(struct reading *r, FILE *err)
 	r->filter.only = a->only;
 	if (!ctl_args_want_document(a) && !a->no_headers)
 		packet_row_heads(r->out);
-	if (read_all(r, &e) == 0)
+	if (ctl_read_all(r, &e) == 0)
 		return CTL_OK;
 	fflush(r->out);
 	err_wrap(&e, "%.120s", a->file);
@@ -432,7 +436,7 @@ static enum ctl_exit read_and_tell(const struct ctl_args *a, struct reading *r, 
 
 	if (a->packet_list)
 		return read_and_list(r, err);
-	if (read_all(r, &e) < 0)
+	if (ctl_read_all(r, &e) < 0)
 		err_wrap(&e, "%.120s", a->file);
 	source = json_pack("{so ss?}", "file", json_text(a->file), "format",
 			   format_of(&r->capture));
@@ -460,7 +464,7 @@ static enum ctl_exit summarise(const struct ctl_args *a, int fd, FILE *out, FILE
 enum ctl_exit ctl_pcap(const struct ctl_args *a, FILE *out, FILE *err)
 {
 	struct err e = {0};
-	AUTO_FD fd = open_file(a->file, &e);
+	AUTO_FD fd = ctl_open_file(a->file, &e);
 
 	if (fd >= 0)
 		return summarise(a, fd, out, err);

@@ -8,7 +8,7 @@
 /* --- what is wanted --------------------------------------------------------------------------- */
 
 /* A flag of this word, "--pod", "--pod=x" or "-n", of whatever command when that is unknown. */
-static const struct ctl_flag *flag_of(const char *word, int command)
+static const struct ctl_flag *ctl_flag_of(const char *word, int command)
 {
 	size_t len = strcspn(word, "=");
 	const struct ctl_flag *flag;
@@ -28,7 +28,7 @@ static const struct ctl_flag *flag_of(const char *word, int command)
 
 static bool takes_next(const char *word, int command)
 {
-	const struct ctl_flag *flag = word[0] == '-' ? flag_of(word, command) : NULL;
+	const struct ctl_flag *flag = word[0] == '-' ? ctl_flag_of(word, command) : NULL;
 
 	return flag && flag->type != TYPE_NONE && !strchr(word, '=');
 }
@@ -88,9 +88,9 @@ void ctl_complete(struct ctl_completion *ret, int n, char *const words[])
 				       .before = "",
 				       .socket = r.socket};
 	if (n > 1 && takes_next(words[n - 2], r.command))
-		flag = flag_of(words[n - 2], r.command);
+		flag = ctl_flag_of(words[n - 2], r.command);
 	if (!flag && strncmp(last, "--", 2) == 0 && strchr(last, '=')) {
-		flag = flag_of(last, r.command);
+		flag = ctl_flag_of(last, r.command);
 		ret->before = last;
 		ret->before_len = strcspn(last, "=") + 1;
 	}
@@ -104,12 +104,12 @@ void ctl_complete(struct ctl_completion *ret, int n, char *const words[])
 
 /* --- what there is ---------------------------------------------------------------------------- */
 
-static void put(const struct ctl_completion *c, const char *word, const char *what, FILE *f)
+static void ctl_put(const struct ctl_completion *c, const char *word, const char *what, FILE *f)
 {
 	fprintf(f, "%.*s%s\t%s\n", (int)c->before_len, c->before, word, what);
 }
 
-static void put_flags(const struct ctl_completion *c, FILE *f)
+static void ctl_put_flags(const struct ctl_completion *c, FILE *f)
 {
 	const struct ctl_flag *flag;
 
@@ -121,8 +121,8 @@ static void put_flags(const struct ctl_completion *c, FILE *f)
 static void put_commands(const struct ctl_completion *c, FILE *f)
 {
 	for (int i = 0; i < N_CTL_COMMANDS; i++)
-		put(c, ctl_command_row((enum ctl_command)i)->name,
-		    ctl_command_row((enum ctl_command)i)->brief, f);
+		ctl_put(c, ctl_command_row((enum ctl_command)i)->name,
+			ctl_command_row((enum ctl_command)i)->brief, f);
 }
 
 static void put_choices(const struct ctl_completion *c, FILE *f)
@@ -131,24 +131,24 @@ static void put_choices(const struct ctl_completion *c, FILE *f)
 	char word[32];
 
 	while (choices && ctl_choice_next(&choices, word, sizeof(word)))
-		put(c, word, "", f);
+		ctl_put(c, word, "", f);
 }
 
-static void put_columns(const struct ctl_completion *c, const char *after, FILE *f)
+static void ctl_put_columns(const struct ctl_completion *c, const char *after, FILE *f)
 {
 	const struct listing *l = ctl_command_row(c->command)->listing;
 	char word[64];
 
 	for (size_t i = 0; l && i < l->n_columns; i++) {
 		snprintf(word, sizeof(word), "%s%s", l->columns[i].head, after);
-		put(c, word, "", f);
+		ctl_put(c, word, "", f);
 	}
 }
 
 void ctl_complete_put(const struct ctl_completion *c, FILE *f)
 {
 	if (c->flags) {
-		put_flags(c, f);
+		ctl_put_flags(c, f);
 		return;
 	}
 	switch (c->type) {
@@ -160,10 +160,10 @@ void ctl_complete_put(const struct ctl_completion *c, FILE *f)
 		put_choices(c, f);
 		break;
 	case TYPE_COLUMN:
-		put_columns(c, "", f);
+		ctl_put_columns(c, "", f);
 		break;
 	case TYPE_SELECTOR:
-		put_columns(c, "=", f);
+		ctl_put_columns(c, "=", f);
 		break;
 	case TYPE_FILE:
 		fputs(":files\n", f);
@@ -203,10 +203,10 @@ static bool is_safe(const char *name)
 static void put_name(const struct ctl_completion *c, const char *name, const char *what, FILE *f)
 {
 	if (is_safe(name))
-		put(c, name, is_safe(what) ? what : "", f);
+		ctl_put(c, name, is_safe(what) ? what : "", f);
 }
 
-static const char *text_of(const json_t *object, const char *key)
+static const char *ctl_complete_text_of(const json_t *object, const char *key)
 {
 	return json_string_value(json_object_get(object, key));
 }
@@ -218,22 +218,23 @@ static void put_names_of(const struct ctl_completion *c, const json_t *list, con
 	size_t i;
 
 	json_array_foreach ((json_t *)list, i, item) {
-		put_name(c, text_of(item, "name"), what, f);
+		put_name(c, ctl_complete_text_of(item, "name"), what, f);
 	}
 }
 
 static void put_device(const struct ctl_completion *c, const json_t *device, FILE *f)
 {
-	const char *id = text_of(device, "id");
+	const char *id = ctl_complete_text_of(device, "id");
 
-	put_name(c, id, text_of(device, "kind"), f);
+	put_name(c, id, ctl_complete_text_of(device, "kind"), f);
 	put_names_of(c, json_object_get(device, "netdevs"), id, f);
 	put_names_of(c, json_object_get(device, "rdma"), id, f);
 }
 
 static void put_pod(const struct ctl_completion *c, const json_t *pod, FILE *f)
 {
-	const char *namespace = text_of(pod, "namespace"), *name = text_of(pod, "name");
+	const char *namespace = ctl_complete_text_of(pod, "namespace"),
+		   *name = ctl_complete_text_of(pod, "name");
 	char whole[512];
 
 	snprintf(whole, sizeof(whole), "%s/%s", namespace ? namespace : "", name ? name : "");

@@ -41,7 +41,7 @@ static void complain(const char *message, void *err)
 
 /* --- as people read it ------------------------------------------------------------------------ */
 
-static void put_evidence(const struct evidence *e, FILE *f)
+static void ctl_put_evidence(const struct evidence *e, FILE *f)
 {
 	const char *mark = strchr(e->name, '#');
 	char number[EVIDENCE_NUMBER_SIZE];
@@ -60,7 +60,7 @@ static void put_evidence(const struct evidence *e, FILE *f)
 	fputc('\n', f);
 }
 
-static void put_pods(const struct verdict *v, FILE *f)
+static void ctl_put_pods(const struct verdict *v, FILE *f)
 {
 	for (uint32_t i = 0; i < v->n_pods && i < VERDICT_PODS_MAX; i++) {
 		fputs(i ? ", " : "              pod: ", f);
@@ -74,7 +74,7 @@ static void put_pods(const struct verdict *v, FILE *f)
 		fputc('\n', f);
 }
 
-static void put_symptoms(const struct verdict *v, FILE *f)
+static void ctl_put_symptoms(const struct verdict *v, FILE *f)
 {
 	const char *separator = "              explains: ";
 
@@ -99,20 +99,20 @@ static void put_details(const struct verdict *v, FILE *f)
 	fprintf(f, v->first_moved[0] ? "first moved: %s%s\n" : "nothing else has moved%s%s\n",
 		v->first_moved, v->others_moved ? ", others in the same sample" : "");
 	for (unsigned i = 0; i < v->n_evidence; i++)
-		put_evidence(&v->evidence[i], f);
-	put_pods(v, f);
+		ctl_put_evidence(&v->evidence[i], f);
+	ctl_put_pods(v, f);
 	if (v->peer[0]) {
 		fputs("              peer: ", f);
 		table_put(v->peer, f);
 		fputc('\n', f);
 	}
-	put_symptoms(v, f);
+	ctl_put_symptoms(v, f);
 	fprintf(f, "              advice: %s\n              unless: %s\n", row->advice,
 		row->disproof);
 	fprintf(f, "              runbook: " CAUSE_RUNBOOK "#%s\n", row->name);
 }
 
-static void put_change(const struct replay *r, const struct verdict *v)
+static void ctl_put_change(const struct replay *r, const struct verdict *v)
 {
 	fprintf(r->out, "%10.1f s  %-8s  %-8s  ", seconds_of(r->now_ms),
 		v->change == VERDICT_CLOSED ? close_reason_name(v->closed)
@@ -219,7 +219,7 @@ static void tell_changes(struct replay *r)
 		if (wants_json(r))
 			add_event(r, &v[i]);
 		else
-			put_change(r, &v[i]);
+			ctl_put_change(r, &v[i]);
 		r->told++;
 	}
 }

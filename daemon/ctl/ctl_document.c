@@ -10,7 +10,7 @@
 /* As many digits as a double always keeps. */
 #define JSON_STYLE (JSON_REAL_PRECISION(15) | JSON_ENSURE_ASCII | JSON_ENCODE_ANY)
 
-static int put_json(const json_t *value, size_t flags, FILE *f)
+static int ctl_document_put_json(const json_t *value, size_t flags, FILE *f)
 {
 	if (json_dumpf(value, f, JSON_STYLE | flags) < 0)
 		return ferror(f) ? 0 : -ENOMEM; /* what could not be written is said at the end */
@@ -20,7 +20,7 @@ static int put_json(const json_t *value, size_t flags, FILE *f)
 
 int ctl_document_line(const json_t *value, FILE *f)
 {
-	return put_json(value, JSON_COMPACT, f);
+	return ctl_document_put_json(value, JSON_COMPACT, f);
 }
 
 /* --- YAML ------------------------------------------------------------------------------------- */
@@ -31,7 +31,7 @@ struct yaml {
 };
 
 /* A word that begins with a letter and means nothing else, in YAML 1.1 neither. */
-static bool is_plain(const char *s)
+static bool ctl_document_is_plain(const char *s)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 	static const char others[] = "0123456789_./-";
@@ -61,7 +61,7 @@ static void put_scalar(struct yaml *y, const json_t *scalar)
 {
 	const char *text = json_string_value(scalar);
 
-	if (text && is_plain(text))
+	if (text && ctl_document_is_plain(text))
 		fputs(text, y->f);
 	else
 		put_quoted(y, scalar);
@@ -144,5 +144,5 @@ static int put_yaml(const json_t *value, FILE *f)
 int ctl_document_put(const json_t *value, const char *format, FILE *f)
 {
 	return strcmp(format, "yaml") == 0 ? put_yaml(value, f)
-					   : put_json(value, JSON_INDENT(2), f);
+					   : ctl_document_put_json(value, JSON_INDENT(2), f);
 }

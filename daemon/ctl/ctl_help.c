@@ -79,7 +79,7 @@ static void command_usage(const struct ctl_command_row *row, char *ret, size_t s
 }
 
 /* What a command can be told by -o, or what help calls the value. */
-static const char *value_of(const struct ctl_flag *flag, const struct ctl_command_row *row)
+static const char *ctl_value_of(const struct ctl_flag *flag, const struct ctl_command_row *row)
 {
 	return flag->type == TYPE_FORMAT && row ? row->formats : flag->value;
 }
@@ -88,7 +88,7 @@ static const char *value_of(const struct ctl_flag *flag, const struct ctl_comman
 static void flag_usage(const struct ctl_flag *flag, const struct ctl_command_row *row, char *ret,
 		       size_t size)
 {
-	const char *value = value_of(flag, row);
+	const char *value = ctl_value_of(flag, row);
 	char letter[8] = "    ";
 
 	if (flag->letter)
@@ -96,7 +96,7 @@ static void flag_usage(const struct ctl_flag *flag, const struct ctl_command_row
 	snprintf(ret, size, "%s--%s%s%s", letter, flag->name, value ? " " : "", value ? value : "");
 }
 
-static bool is_of_all(const struct ctl_flag *flag)
+static bool ctl_is_of_all(const struct ctl_flag *flag)
 {
 	return flag->commands == ~0u;
 }
@@ -106,7 +106,7 @@ static bool has_own_flags(enum ctl_command command)
 	const struct ctl_flag *flag;
 
 	for (size_t i = 0; (flag = ctl_flag(i)); i++)
-		if (!is_of_all(flag) && ctl_flag_is_of(flag, command))
+		if (!ctl_is_of_all(flag) && ctl_flag_is_of(flag, command))
 			return true;
 	return false;
 }
@@ -114,7 +114,7 @@ static bool has_own_flags(enum ctl_command command)
 /* --- --help ----------------------------------------------------------------------------------- */
 
 /* command -1: those of every command. */
-static void put_flags(int command, FILE *f)
+static void ctl_help_put_flags(int command, FILE *f)
 {
 	const struct ctl_command_row *row = command < 0
 						    ? NULL
@@ -123,7 +123,7 @@ static void put_flags(int command, FILE *f)
 	char usage[96];
 
 	for (size_t i = 0; (flag = ctl_flag(i)); i++) {
-		if (is_of_all(flag) != (command < 0))
+		if (ctl_is_of_all(flag) != (command < 0))
 			continue;
 		if (command >= 0 && !ctl_flag_is_of(flag, (enum ctl_command)command))
 			continue;
@@ -132,7 +132,7 @@ static void put_flags(int command, FILE *f)
 	}
 }
 
-static void put_columns(const struct listing *l, bool wide, const char *before, FILE *f)
+static void ctl_help_put_columns(const struct listing *l, bool wide, const char *before, FILE *f)
 {
 	for (size_t i = 0; i < l->n_columns; i++) {
 		if (l->columns[i].wide != wide)
@@ -156,8 +156,8 @@ static void help_of(int command, FILE *f)
 		put_wrapped(row->text, 0, f);
 	}
 	if (row->listing) {
-		put_columns(row->listing, false, "\nColumns: ", f);
-		put_columns(row->listing, true, "\nWith -o wide also: ", f);
+		ctl_help_put_columns(row->listing, false, "\nColumns: ", f);
+		ctl_help_put_columns(row->listing, true, "\nWith -o wide also: ", f);
 		fputc('\n', f);
 	}
 	if (row->type == TYPE_DEVICE) {
@@ -166,9 +166,9 @@ static void help_of(int command, FILE *f)
 	}
 	if (has_own_flags((enum ctl_command)command))
 		fputs("\nFlags:\n", f);
-	put_flags(command, f);
+	ctl_help_put_flags(command, f);
 	fputs("\nFlags of every command:\n", f);
-	put_flags(-1, f);
+	ctl_help_put_flags(-1, f);
 }
 
 static void help_of_all(FILE *f)
@@ -183,7 +183,7 @@ static void help_of_all(FILE *f)
 		put_entry(line, BRIEF_COLUMN + 6, ctl_command_row((enum ctl_command)i)->brief, f);
 	}
 	fputs("\n`rocectl COMMAND --help` tells the flags of one. Those of every command:\n", f);
-	put_flags(-1, f);
+	ctl_help_put_flags(-1, f);
 	fputc('\n', f);
 	put_wrapped(what_a_device_is, 0, f);
 	fputc('\n', f);
@@ -230,10 +230,10 @@ static void man_flags(int command, FILE *f)
 	const struct ctl_flag *flag;
 
 	for (size_t i = 0; (flag = ctl_flag(i)); i++) {
-		const char *value = value_of(flag, row);
+		const char *value = ctl_value_of(flag, row);
 		char letter[8] = "";
 
-		if (is_of_all(flag) != (command < 0) ||
+		if (ctl_is_of_all(flag) != (command < 0) ||
 		    (command >= 0 && !ctl_flag_is_of(flag, (enum ctl_command)command)))
 			continue;
 		if (flag->letter)
@@ -261,8 +261,8 @@ static void man_command(enum ctl_command command, FILE *f)
 	if (row->text)
 		man_line("", row->text, "\n", f);
 	if (row->listing) {
-		put_columns(row->listing, false, ".PP\nColumns: ", f);
-		put_columns(row->listing, true, ".\nWith \\fB\\-o wide\\fR also: ", f);
+		ctl_help_put_columns(row->listing, false, ".PP\nColumns: ", f);
+		ctl_help_put_columns(row->listing, true, ".\nWith \\fB\\-o wide\\fR also: ", f);
 		fputs(".\n", f);
 	}
 	man_flags((int)command, f);

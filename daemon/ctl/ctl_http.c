@@ -19,7 +19,7 @@ struct bytes {
 };
 
 /* Cuts a line off the front, without its CR LF; false: it is not whole. */
-static bool next_line(struct bytes *b, struct bytes *ret)
+static bool ctl_next_line(struct bytes *b, struct bytes *ret)
 {
 	const char *end = memmem(b->s, b->len, "\r\n", 2);
 
@@ -83,13 +83,13 @@ static int read_head(struct head *h, struct bytes *b)
 	size_t status;
 	int r = 0;
 
-	if (!next_line(b, &line))
+	if (!ctl_next_line(b, &line))
 		return 0;
 	if (line.len < 12 || memcmp(line.s, "HTTP/1.", 7) != 0 || line.s[8] != ' ' ||
 	    read_size((struct bytes){line.s + 9, 3}, 10, &status) < 0)
 		return -EBADMSG;
 	h->status = (unsigned)status;
-	while (r == 0 && next_line(b, &line)) {
+	while (r == 0 && ctl_next_line(b, &line)) {
 		if (line.len == 0)
 			return 1;
 		r = read_header(h, line);
@@ -104,7 +104,7 @@ static int read_chunk(struct ctl_answer *a, struct bytes *b)
 	struct bytes line;
 	size_t size;
 
-	if (!next_line(b, &line))
+	if (!ctl_next_line(b, &line))
 		return 0;
 	if (read_size(line, 16, &size) < 0 || size > CTL_ANSWER_MAX - a->len)
 		return -EBADMSG;
@@ -163,7 +163,7 @@ int ctl_answer_decode(struct ctl_answer *ret, const char *bytes, size_t len, boo
 
 /* --- the socket ------------------------------------------------------------------------------- */
 
-static uint64_t now_ms(void)
+static uint64_t ctl_now_ms(void)
 {
 	struct timespec t;
 
@@ -174,7 +174,7 @@ static uint64_t now_ms(void)
 /* The next thing that blocks on the socket ends by then. -ETIMEDOUT: it is too late already. */
 static int wait_until(int fd, int option, uint64_t deadline)
 {
-	uint64_t now = now_ms(), left = deadline > now ? deadline - now : 0;
+	uint64_t now = ctl_now_ms(), left = deadline > now ? deadline - now : 0;
 	const struct timeval wait = {.tv_sec = (time_t)(left / 1000),
 				     .tv_usec = (suseconds_t)(left % 1000 * 1000)};
 
@@ -201,7 +201,7 @@ static int connect_to(const char *path, uint64_t deadline, struct err *e)
 	return take_fd(&fd);
 }
 
-static int send_all(int fd, const char *s, size_t n, uint64_t deadline)
+static int ctl_send_all(int fd, const char *s, size_t n, uint64_t deadline)
 {
 	while (n > 0) {
 		int r = wait_until(fd, SO_SNDTIMEO, deadline);
@@ -236,7 +236,7 @@ static int send_request(int fd, const char *path, const char *body, uint64_t dea
 		text = NULL;
 		return -ENOMEM;
 	}
-	return send_all(fd, text, (size_t)n, deadline);
+	return ctl_send_all(fd, text, (size_t)n, deadline);
 }
 
 struct buffer {
@@ -287,7 +287,7 @@ static int receive_answer(int fd, struct ctl_answer *ret, uint64_t deadline)
 int ctl_ask(struct ctl_answer *ret, const char *socket_path, const char *path, const char *body,
 	    uint64_t wait_ms, struct err *e)
 {
-	const uint64_t deadline = now_ms() + wait_ms;
+	const uint64_t deadline = ctl_now_ms() + wait_ms;
 	AUTO_FD fd = connect_to(socket_path, deadline, e);
 	int r;
 

@@ -6,14 +6,14 @@
 #include "json_text.h"
 #include "listing.h"
 
-static const json_t *member(const json_t *object, const char *key)
+static const json_t *ctl_merge_member(const json_t *object, const char *key)
 {
 	return json_object_get(object, key);
 }
 
-static const char *text_of(const json_t *object, const char *key)
+static const char *ctl_merge_text_of(const json_t *object, const char *key)
 {
-	return json_string_value(member(object, key));
+	return json_string_value(ctl_merge_member(object, key));
 }
 
 /* What stands there, null for nothing; new. */
@@ -24,23 +24,23 @@ static json_t *copy_of(const json_t *object, const char *key)
 	return value ? json_incref(value) : json_null();
 }
 
-static bool is_port(const json_t *object, const json_t *port)
+static bool ctl_is_port(const json_t *object, const json_t *port)
 {
-	return json_equal(member(object, "device"), member(port, "device")) &&
-	       json_equal(member(object, "port"), member(port, "port"));
+	return json_equal(ctl_merge_member(object, "device"), ctl_merge_member(port, "device")) &&
+	       json_equal(ctl_merge_member(object, "port"), ctl_merge_member(port, "port"));
 }
 
 /* --- ports ------------------------------------------------------------------------------------ */
 
 /* Of the pod that has the device for itself; new. */
-static json_t *holder_of(const json_t *device, const char *path)
+static json_t *ctl_holder_of(const json_t *device, const char *path)
 {
 	AUTO_FREE char *text = listing_text(device, path);
 
 	return json_text(text);
 }
 
-static json_t *port_of(const json_t *device, const json_t *rdma, const json_t *port)
+static json_t *ctl_port_of(const json_t *device, const json_t *rdma, const json_t *port)
 {
 	return json_pack(
 		"{so so so so so so so so so so so so so so so}", "device", copy_of(rdma, "name"),
@@ -50,9 +50,9 @@ static json_t *port_of(const json_t *device, const json_t *rdma, const json_t *p
 		copy_of(rdma, "driver"), "state", copy_of(port, "state"), "linkLayer",
 		copy_of(port, "linkLayer"), "rateBps", copy_of(port, "rateBitsPerSecond"), "mtu",
 		copy_of(port, "activeMtu"), "namespace",
-		holder_of(device, "attachment.namespace|resources.holder.namespace"), "pod",
-		holder_of(device, "attachment.pod|resources.holder.pod"), "container",
-		holder_of(device, "attachment.container|resources.holder.container"));
+		ctl_holder_of(device, "attachment.namespace|resources.holder.namespace"), "pod",
+		ctl_holder_of(device, "attachment.pod|resources.holder.pod"), "container",
+		ctl_holder_of(device, "attachment.container|resources.holder.container"));
 }
 
 static const json_t *watched_port(const json_t *diagnosis, const json_t *port)
@@ -60,24 +60,24 @@ static const json_t *watched_port(const json_t *diagnosis, const json_t *port)
 	json_t *watched;
 	size_t i;
 
-	json_array_foreach (member(diagnosis, "ports"), i, watched) {
-		if (is_port(watched, port))
+	json_array_foreach (ctl_merge_member(diagnosis, "ports"), i, watched) {
+		if (ctl_is_port(watched, port))
 			return watched;
 	}
 	return NULL;
 }
 
 /* "watch", "severity" of the worst verdict, and "causes" of all, the worst first. */
-static void judge_port(json_t *port, const json_t *diagnosis)
+static void ctl_judge_port(json_t *port, const json_t *diagnosis)
 {
-	const json_t *verdicts = member(diagnosis, "verdicts"), *worst = NULL;
+	const json_t *verdicts = ctl_merge_member(diagnosis, "verdicts"), *worst = NULL;
 	json_t *causes = json_array(), *verdict;
 	size_t i;
 
 	for (json_int_t level = 3; level > 0; level--) {
 		json_array_foreach ((json_t *)verdicts, i, verdict) {
-			if (json_integer_value(member(verdict, "level")) != level ||
-			    !is_port(verdict, port))
+			if (json_integer_value(ctl_merge_member(verdict, "level")) != level ||
+			    !ctl_is_port(verdict, port))
 				continue;
 			worst = worst ? worst : verdict;
 			json_array_append_new(causes, copy_of(verdict, "cause"));
@@ -88,16 +88,16 @@ static void judge_port(json_t *port, const json_t *diagnosis)
 	json_object_set_new(port, "causes", causes);
 }
 
-static void add_ports(json_t *ports, const json_t *device, const json_t *diagnosis)
+static void ctl_add_ports(json_t *ports, const json_t *device, const json_t *diagnosis)
 {
 	json_t *rdma, *port;
 	size_t i, k;
 
-	json_array_foreach (member(device, "rdma"), i, rdma) {
-		json_array_foreach (member(rdma, "ports"), k, port) {
-			json_t *made = port_of(device, rdma, port);
+	json_array_foreach (ctl_merge_member(device, "rdma"), i, rdma) {
+		json_array_foreach (ctl_merge_member(rdma, "ports"), k, port) {
+			json_t *made = ctl_port_of(device, rdma, port);
 
-			judge_port(made, diagnosis);
+			ctl_judge_port(made, diagnosis);
 			json_array_append_new(ports, made);
 		}
 	}
@@ -108,10 +108,11 @@ json_t *ctl_ports(const struct ctl_answers *a)
 	json_t *ports = json_array(), *device;
 	size_t i;
 
-	json_array_foreach (member(a->devices, "devices"), i, device) {
-		add_ports(ports, device, a->diagnosis);
+	json_array_foreach (ctl_merge_member(a->devices, "devices"), i, device) {
+		ctl_add_ports(ports, device, a->diagnosis);
 	}
-	return json_pack("{sO* so}", "time", member(a->diagnosis, "time"), "ports", ports);
+	return json_pack("{sO* so}", "time", ctl_merge_member(a->diagnosis, "time"), "ports",
+			 ports);
 }
 
 /* --- status ----------------------------------------------------------------------------------- */
@@ -123,8 +124,8 @@ static json_t *count_by(const json_t *list, const char *key)
 	size_t i;
 
 	json_array_foreach ((json_t *)list, i, object) {
-		const char *word = text_of(object, key);
-		json_int_t n = word ? json_integer_value(member(counts, word)) : 0;
+		const char *word = ctl_merge_text_of(object, key);
+		json_int_t n = word ? json_integer_value(ctl_merge_member(counts, word)) : 0;
 
 		if (word)
 			json_object_set_new(counts, word, json_integer(n + 1));
@@ -132,7 +133,7 @@ static json_t *count_by(const json_t *list, const char *key)
 	return counts;
 }
 
-static json_t *count_of(const json_t *list)
+static json_t *ctl_count_of(const json_t *list)
 {
 	return json_is_array(list) ? json_integer((json_int_t)json_array_size(list)) : json_null();
 }
@@ -153,10 +154,11 @@ static json_t *remarks_of(const struct ctl_answers *a)
 
 static bool is_bad_resource(const json_t *r)
 {
-	const char *registration = text_of(r, "registration");
+	const char *registration = ctl_merge_text_of(r, "registration");
 
 	return (registration && strcmp(registration, "registered") != 0) ||
-	       json_integer_value(member(r, "healthy")) < json_integer_value(member(r, "devices"));
+	       json_integer_value(ctl_merge_member(r, "healthy")) <
+		       json_integer_value(ctl_merge_member(r, "devices"));
 }
 
 static bool any_bad_resource(const json_t *resources)
@@ -178,7 +180,7 @@ static bool any_bad_verdict(const json_t *verdicts)
 	size_t i;
 
 	json_array_foreach ((json_t *)verdicts, i, verdict) {
-		if (json_integer_value(member(verdict, "level")) > 1)
+		if (json_integer_value(ctl_merge_member(verdict, "level")) > 1)
 			return true;
 	}
 	return false;
@@ -187,19 +189,19 @@ static bool any_bad_verdict(const json_t *verdicts)
 static bool is_well(const struct ctl_answers *a)
 {
 	return a->ready && a->devices && a->doctor &&
-	       json_array_size(member(a->doctor, "findings")) == 0 &&
-	       !any_bad_resource(member(a->devices, "resources")) &&
-	       !any_bad_verdict(member(a->diagnosis, "verdicts"));
+	       json_array_size(ctl_merge_member(a->doctor, "findings")) == 0 &&
+	       !any_bad_resource(ctl_merge_member(a->devices, "resources")) &&
+	       !any_bad_verdict(ctl_merge_member(a->diagnosis, "verdicts"));
 }
 
 json_t *ctl_status(const struct ctl_answers *a)
 {
 	return json_pack(
 		"{sb sb so so so so so so so so}", "well", is_well(a), "ready", a->ready, "remarks",
-		remarks_of(a), "devices", count_by(member(a->devices, "devices"), "kind"),
+		remarks_of(a), "devices", count_by(ctl_merge_member(a->devices, "devices"), "kind"),
 		"resources", copy_of(a->devices, "resources"), "pods",
-		count_of(member(a->pods, "pods")), "attachments",
-		count_by(member(a->attachments, "attachments"), "state"), "ports",
-		count_by(member(a->diagnosis, "ports"), "watch"), "verdicts",
+		ctl_count_of(ctl_merge_member(a->pods, "pods")), "attachments",
+		count_by(ctl_merge_member(a->attachments, "attachments"), "state"), "ports",
+		count_by(ctl_merge_member(a->diagnosis, "ports"), "watch"), "verdicts",
 		copy_of(a->diagnosis, "verdicts"), "findings", copy_of(a->doctor, "findings"));
 }

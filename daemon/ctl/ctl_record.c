@@ -24,7 +24,7 @@ struct recording {
 };
 
 /* *ret NULL and 0: there is none yet. */
-static int ask(struct recording *r, const char *path, json_t **ret, struct err *e)
+static int ctl_record_ask(struct recording *r, const char *path, json_t **ret, struct err *e)
 {
 	struct ctl_answer a = {0};
 	int code = ctl_ask(&a, r->args->socket, path, NULL, CTL_WAIT_MS, e);
@@ -46,7 +46,7 @@ static int ask(struct recording *r, const char *path, json_t **ret, struct err *
 
 /* --- lines ------------------------------------------------------------------------------------ */
 
-static int put_line(const struct recording *r, const json_t *line, struct err *e)
+static int ctl_put_line(const struct recording *r, const json_t *line, struct err *e)
 {
 	if (line && json_dumpf(line, r->file, JSON_STYLE) == 0 && fputc('\n', r->file) != EOF &&
 	    fflush(r->file) == 0)
@@ -115,21 +115,21 @@ static int put_sample(struct recording *r, json_t *line, struct err *e)
 	json_object_set_new(line, "t", json_real(t - r->from_t));
 	shorten_ports(r, line);
 	r->n_samples++;
-	return put_line(r, line, e);
+	return ctl_put_line(r, line, e);
 }
 
 /* --- the recording ---------------------------------------------------------------------------- */
 
-static int begin(struct recording *r, const json_t *first, struct err *e)
+static int ctl_begin(struct recording *r, const json_t *first, struct err *e)
 {
 	json_t *config, *header;
-	int code = ask(r, "/api/v1/config", &config, e);
+	int code = ctl_record_ask(r, "/api/v1/config", &config, e);
 
 	if (code < 0)
 		return code;
 	header = header_of(config, first);
 	r->from_t = json_number_value(json_object_get(first, "t"));
-	code = put_line(r, header, e);
+	code = ctl_put_line(r, header, e);
 	json_decref(config);
 	json_decref(header);
 	return code;
@@ -144,9 +144,9 @@ static int record_all(struct recording *r, struct err *e)
 	do {
 		json_t *line;
 
-		code = ask(r, "/api/v1/diagnosis/sample", &line, e);
+		code = ctl_record_ask(r, "/api/v1/diagnosis/sample", &line, e);
 		if (code == 0 && line && r->n_samples == 0)
-			code = begin(r, line, e);
+			code = ctl_begin(r, line, e);
 		if (code == 0 && line) {
 			t = json_number_value(json_object_get(line, "t")) - r->from_t;
 			code = put_sample(r, line, e);
@@ -156,7 +156,7 @@ static int record_all(struct recording *r, struct err *e)
 	return code;
 }
 
-static FILE *open_file(const char *path, struct err *e)
+static FILE *ctl_record_open_file(const char *path, struct err *e)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
 	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
@@ -184,7 +184,7 @@ enum ctl_exit ctl_record(const struct ctl_args *a, FILE *out, FILE *err)
 	struct err e = {0};
 
 	if (a->write)
-		r.file = open_file(a->write, &e);
+		r.file = ctl_record_open_file(a->write, &e);
 	if (r.file)
 		record_all(&r, &e);
 	if (r.file && r.file != out && fclose(r.file) != 0 && e.code == 0)

@@ -2,23 +2,23 @@
 
 #include "ctl_table.h"
 
-static const char *text_of(const json_t *object, const char *key)
+static const char *ctl_show_text_of(const json_t *object, const char *key)
 {
 	return json_string_value(json_object_get(object, key));
 }
 
-static void put_text(const json_t *object, const char *key, FILE *f)
+static void ctl_show_put_text(const json_t *object, const char *key, FILE *f)
 {
-	const char *text = text_of(object, key);
+	const char *text = ctl_show_text_of(object, key);
 
 	table_put(text ? text : "-", f);
 }
 
 void ctl_show_explain(const json_t *document, FILE *f)
 {
-	put_text(document, "device", f);
+	ctl_show_put_text(document, "device", f);
 	fputs(": ", f);
-	put_text(document, "why", f);
+	ctl_show_put_text(document, "why", f);
 	fputc('\n', f);
 }
 
@@ -26,15 +26,15 @@ void ctl_show_explain(const json_t *document, FILE *f)
 
 static void show_finding(const json_t *finding, FILE *f)
 {
-	put_text(finding, "kind", f);
+	ctl_show_put_text(finding, "kind", f);
 	fputs(": ", f);
-	if (text_of(finding, "object")) {
-		put_text(finding, "object", f);
+	if (ctl_show_text_of(finding, "object")) {
+		ctl_show_put_text(finding, "object", f);
 		fputs(": ", f);
 	}
-	put_text(finding, "what", f);
+	ctl_show_put_text(finding, "what", f);
 	fputs("\n    ", f);
-	put_text(finding, "help", f);
+	ctl_show_put_text(finding, "help", f);
 	fputs(json_is_true(json_object_get(finding, "fixable"))
 		      ? "\n    `rocectl doctor --fix` works on it.\n"
 		      : "\n",
@@ -60,17 +60,17 @@ void ctl_show_attached(const json_t *document, FILE *f)
 {
 	const json_t *a = json_object_get(document, "attachment");
 
-	put_text(document, "device", f);
+	ctl_show_put_text(document, "device", f);
 	fputs(" is attached", f);
-	if (text_of(a, "interface")) {
+	if (ctl_show_text_of(a, "interface")) {
 		fputs(" as ", f);
-		put_text(a, "interface", f);
+		ctl_show_put_text(a, "interface", f);
 	}
 	fputc('\n', f);
 }
 
 void ctl_show_detached(const json_t *document, FILE *f)
 {
-	put_text(document, "device", f);
+	ctl_show_put_text(document, "device", f);
 	fputs(" is back in the host, and clean\n", f);
 }

@@ -12,38 +12,39 @@
 /* As verdicts have it. */
 #define LEVEL_WARNING 2
 
-static const char *text_of(const json_t *object, const char *key)
+static const char *ctl_show_diagnosis_text_of(const json_t *object, const char *key)
 {
 	return json_string_value(json_object_get(object, key));
 }
 
-static json_int_t number_of(const json_t *object, const char *key)
+static json_int_t ctl_show_diagnosis_number_of(const json_t *object, const char *key)
 {
 	return json_integer_value(json_object_get(object, key));
 }
 
-static void put_text(const json_t *object, const char *key, FILE *f)
+static void ctl_put_text(const json_t *object, const char *key, FILE *f)
 {
-	const char *text = text_of(object, key);
+	const char *text = ctl_show_diagnosis_text_of(object, key);
 
 	table_put(text ? text : "-", f);
 }
 
-static void put_port(const json_t *object, FILE *f)
+static void ctl_put_port(const json_t *object, FILE *f)
 {
-	put_text(object, "device", f);
-	fprintf(f, "/%" JSON_INTEGER_FORMAT, number_of(object, "port"));
+	ctl_put_text(object, "device", f);
+	fprintf(f, "/%" JSON_INTEGER_FORMAT, ctl_show_diagnosis_number_of(object, "port"));
 }
 
 /* --- a verdict -------------------------------------------------------------------------------- */
 
 /* "    advice: ..."; nothing where there is none. */
-static void put_line(const json_t *verdict, const char *before, const char *key, FILE *f)
+static void ctl_show_diagnosis_put_line(const json_t *verdict, const char *before, const char *key,
+					FILE *f)
 {
-	if (!text_of(verdict, key))
+	if (!ctl_show_diagnosis_text_of(verdict, key))
 		return;
 	fprintf(f, "    %s", before);
-	put_text(verdict, key, f);
+	ctl_put_text(verdict, key, f);
 	fputc('\n', f);
 }
 
@@ -66,20 +67,20 @@ const char *ctl_evidence_number(double v, char ret[EVIDENCE_NUMBER_SIZE])
 	return ret;
 }
 
-static void put_evidence(const json_t *verdict, FILE *f)
+static void ctl_show_diagnosis_put_evidence(const json_t *verdict, FILE *f)
 {
 	json_t *e;
 	size_t i;
 
 	json_array_foreach (json_object_get(verdict, "evidence"), i, e) {
 		const json_t *value = json_object_get(e, "value"), *limit;
-		const char *unit = text_of(e, "unit");
+		const char *unit = ctl_show_diagnosis_text_of(e, "unit");
 		char number[EVIDENCE_NUMBER_SIZE];
 
 		if (!json_is_number(value))
 			continue;
 		fputs("    ", f);
-		put_text(e, "name", f);
+		ctl_put_text(e, "name", f);
 		fprintf(f, " = %s", ctl_evidence_number(json_number_value(value), number));
 		if (unit && *unit) {
 			fputc(' ', f);
@@ -95,27 +96,27 @@ static void put_evidence(const json_t *verdict, FILE *f)
 
 static void put_first_moved(const json_t *verdict, FILE *f)
 {
-	if (!text_of(verdict, "firstMoved"))
+	if (!ctl_show_diagnosis_text_of(verdict, "firstMoved"))
 		return;
 	fputs("    first moved: ", f);
-	put_text(verdict, "firstMoved", f);
+	ctl_put_text(verdict, "firstMoved", f);
 	fputs(json_is_true(json_object_get(verdict, "sameSample")) ? ", others in the same sample\n"
 								   : "\n",
 	      f);
 }
 
-static void put_pods(const json_t *verdict, FILE *f)
+static void ctl_show_diagnosis_put_pods(const json_t *verdict, FILE *f)
 {
 	const json_t *pods = json_object_get(verdict, "pods");
-	json_int_t n = number_of(verdict, "podCount");
+	json_int_t n = ctl_show_diagnosis_number_of(verdict, "podCount");
 	json_t *pod;
 	size_t i;
 
 	json_array_foreach ((json_t *)pods, i, pod) {
 		fputs(i ? ", " : "    pod: ", f);
-		put_text(pod, "namespace", f);
+		ctl_put_text(pod, "namespace", f);
 		fputc('/', f);
-		put_text(pod, "name", f);
+		ctl_put_text(pod, "name", f);
 	}
 	if (n > (json_int_t)json_array_size(pods))
 		fprintf(f, " and %" JSON_INTEGER_FORMAT " more",
@@ -124,7 +125,7 @@ static void put_pods(const json_t *verdict, FILE *f)
 		fputc('\n', f);
 }
 
-static void put_symptoms(const json_t *verdict, FILE *f)
+static void ctl_show_diagnosis_put_symptoms(const json_t *verdict, FILE *f)
 {
 	json_t *symptom;
 	size_t i;
@@ -141,29 +142,29 @@ static void put_symptoms(const json_t *verdict, FILE *f)
 
 static void put_verdict(const json_t *v, FILE *f)
 {
-	put_text(v, "severity", f);
+	ctl_put_text(v, "severity", f);
 	fputs(": ", f);
-	put_port(v, f);
-	if (text_of(v, "netdev")) {
+	ctl_put_port(v, f);
+	if (ctl_show_diagnosis_text_of(v, "netdev")) {
 		fputs(" (", f);
-		put_text(v, "netdev", f);
+		ctl_put_text(v, "netdev", f);
 		fputc(')', f);
 	}
 	fputs(": ", f);
-	put_text(v, "cause", f);
+	ctl_put_text(v, "cause", f);
 	fputs(", since ", f);
-	put_text(v, "onset", f);
-	fputs(number_of(v, "clearingSinceMs") ? ", better now\n" : "\n", f);
-	put_line(v, "", "sentence", f);
-	put_line(v, "", "remark", f);
+	ctl_put_text(v, "onset", f);
+	fputs(ctl_show_diagnosis_number_of(v, "clearingSinceMs") ? ", better now\n" : "\n", f);
+	ctl_show_diagnosis_put_line(v, "", "sentence", f);
+	ctl_show_diagnosis_put_line(v, "", "remark", f);
 	put_first_moved(v, f);
-	put_evidence(v, f);
-	put_pods(v, f);
-	put_line(v, "peer: ", "peer", f);
-	put_symptoms(v, f);
-	put_line(v, "advice: ", "advice", f);
-	put_line(v, "unless: ", "disproof", f);
-	put_line(v, "runbook: ", "runbook", f);
+	ctl_show_diagnosis_put_evidence(v, f);
+	ctl_show_diagnosis_put_pods(v, f);
+	ctl_show_diagnosis_put_line(v, "peer: ", "peer", f);
+	ctl_show_diagnosis_put_symptoms(v, f);
+	ctl_show_diagnosis_put_line(v, "advice: ", "advice", f);
+	ctl_show_diagnosis_put_line(v, "unless: ", "disproof", f);
+	ctl_show_diagnosis_put_line(v, "runbook: ", "runbook", f);
 	fputc('\n', f);
 }
 
@@ -171,7 +172,7 @@ static void put_verdict(const json_t *v, FILE *f)
 
 static bool is_watched_as(const json_t *port, const char *watch)
 {
-	const char *is = text_of(port, "watch");
+	const char *is = ctl_show_diagnosis_text_of(port, "watch");
 
 	return is && strcmp(is, watch) == 0;
 }
@@ -213,7 +214,7 @@ static void list_watched_as(const json_t *document, const char *watch, const cha
 		if (!is_watched_as(port, watch) || n == NAMED_MAX)
 			continue;
 		fputs(n++ ? ", " : says, f);
-		put_port(port, f);
+		ctl_put_port(port, f);
 	}
 	if (all > n)
 		fprintf(f, " and %zu more", all - n);
@@ -227,25 +228,25 @@ static void list_clear(const json_t *document, FILE *f)
 	size_t i;
 
 	json_array_foreach (json_object_get(document, "notTheNetwork"), i, port) {
-		put_port(port, f);
+		ctl_put_port(port, f);
 		fputs(": the network is not what is slow: much moves, and nothing is wrong\n", f);
 	}
 }
 
 /* --- what cannot be decided ------------------------------------------------------------------- */
 
-static bool is_same(const json_t *a, const json_t *b, const char *key)
+static bool ctl_is_same(const json_t *a, const json_t *b, const char *key)
 {
 	return json_equal(json_object_get(a, key), json_object_get(b, key));
 }
 
 static bool is_same_reason(const json_t *a, const json_t *b)
 {
-	return is_same(a, b, "cause") && is_same(a, b, "why");
+	return ctl_is_same(a, b, "cause") && ctl_is_same(a, b, "why");
 }
 
 /* The ports that have the reason of the i-th, which is the first with it. */
-static void add_ports(struct table *t, const json_t *undecided, size_t i)
+static void ctl_show_diagnosis_add_ports(struct table *t, const json_t *undecided, size_t i)
 {
 	const json_t *first = json_array_get(undecided, i);
 	char *text = NULL;
@@ -262,7 +263,7 @@ static void add_ports(struct table *t, const json_t *undecided, size_t i)
 		if (!is_same_reason(first, u) || n++ >= NAMED_MAX)
 			continue;
 		fputs(n > 1 ? "," : "", f);
-		put_port(u, f);
+		ctl_put_port(u, f);
 	}
 	if (n > NAMED_MAX)
 		fprintf(f, " and %zu more", n - NAMED_MAX);
@@ -271,7 +272,7 @@ static void add_ports(struct table *t, const json_t *undecided, size_t i)
 	free(text);
 }
 
-static bool is_told(const json_t *undecided, size_t i)
+static bool ctl_is_told(const json_t *undecided, size_t i)
 {
 	for (size_t k = 0; k < i; k++)
 		if (is_same_reason(json_array_get(undecided, k), json_array_get(undecided, i)))
@@ -287,11 +288,11 @@ static void list_undecided(const json_t *document, FILE *f)
 	size_t i;
 
 	json_array_foreach ((json_t *)undecided, i, u) {
-		if (is_told(undecided, i))
+		if (ctl_is_told(undecided, i))
 			continue;
-		table_add(&t, text_of(u, "cause"));
-		table_add(&t, text_of(u, "why"));
-		add_ports(&t, undecided, i);
+		table_add(&t, ctl_show_diagnosis_text_of(u, "cause"));
+		table_add(&t, ctl_show_diagnosis_text_of(u, "why"));
+		ctl_show_diagnosis_add_ports(&t, undecided, i);
 	}
 	if (t.n_rows > 0)
 		fputc('\n', f);
@@ -311,7 +312,7 @@ int ctl_diagnosis_level(const json_t *document)
 	size_t i;
 
 	json_array_foreach (json_object_get(document, "verdicts"), i, verdict) {
-		json_int_t level = number_of(verdict, "level");
+		json_int_t level = ctl_show_diagnosis_number_of(verdict, "level");
 
 		worst = level > worst ? level : worst;
 	}
@@ -332,7 +333,7 @@ void ctl_show_diagnosis(const json_t *document, FILE *f)
 
 	for (json_int_t level = 3; level > 0; level--) {
 		json_array_foreach ((json_t *)verdicts, i, verdict) {
-			if (number_of(verdict, "level") == level)
+			if (ctl_show_diagnosis_number_of(verdict, "level") == level)
 				put_verdict(verdict, f);
 		}
 	}

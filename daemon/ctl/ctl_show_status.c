@@ -6,14 +6,14 @@
 /* Of each kind that is told before the rest is counted. */
 #define TOLD_MAX 8
 
-static const json_t *member(const json_t *object, const char *key)
+static const json_t *ctl_show_member(const json_t *object, const char *key)
 {
 	return json_object_get(object, key);
 }
 
-static void put_text(const json_t *object, const char *key, FILE *f)
+static void ctl_show_status_put_text(const json_t *object, const char *key, FILE *f)
 {
-	const char *text = json_string_value(member(object, key));
+	const char *text = json_string_value(ctl_show_member(object, key));
 
 	table_put(text ? text : "-", f);
 }
@@ -35,16 +35,16 @@ static void put_counts(const json_t *counts, const char *nothing, FILE *f)
 	fputc('\n', f);
 }
 
-static void put_pods(const json_t *document, FILE *f)
+static void ctl_show_put_pods(const json_t *document, FILE *f)
 {
-	const json_t *n = member(document, "pods");
+	const json_t *n = ctl_show_member(document, "pods");
 
 	if (json_is_integer(n))
 		fprintf(f, "%" JSON_INTEGER_FORMAT " with devices; ", json_integer_value(n));
 	else
 		fputs("-; ", f);
 	fputs("interfaces: ", f);
-	put_counts(member(document, "attachments"), "none", f);
+	put_counts(ctl_show_member(document, "attachments"), "none", f);
 }
 
 static void put_more(size_t n, const char *where, FILE *f)
@@ -58,7 +58,7 @@ static void put_remarks(const json_t *document, FILE *f)
 	json_t *remark;
 	size_t i;
 
-	json_array_foreach (member(document, "remarks"), i, remark) {
+	json_array_foreach (ctl_show_member(document, "remarks"), i, remark) {
 		fputs("            ", f);
 		table_put(json_string_value(remark), f);
 		fputc('\n', f);
@@ -92,20 +92,20 @@ static void put_resources(const json_t *document, bool colours, FILE *f)
 	json_t *resource;
 	size_t i;
 
-	json_array_foreach (member(document, "resources"), i, resource)
+	json_array_foreach (ctl_show_member(document, "resources"), i, resource)
 		for (size_t k = 0; k < t.n_columns; k++)
 			add_path(&t, resource, keys[k]);
 	put_table(&t, colours, f);
 }
 
-static void add_verdict(struct table *t, const json_t *verdict)
+static void ctl_show_add_verdict(struct table *t, const json_t *verdict)
 {
 	char port[160];
 
 	snprintf(port, sizeof(port), "%s/%" JSON_INTEGER_FORMAT,
-		 json_string_value(member(verdict, "device")) ?: "-",
-		 json_integer_value(member(verdict, "port")));
-	table_add(t, json_string_value(member(verdict, "severity")));
+		 json_string_value(ctl_show_member(verdict, "device")) ?: "-",
+		 json_integer_value(ctl_show_member(verdict, "port")));
+	table_add(t, json_string_value(ctl_show_member(verdict, "severity")));
 	table_add(t, port);
 	add_path(t, verdict, "cause");
 	add_path(t, verdict, "pods.name");
@@ -115,15 +115,15 @@ static void add_verdict(struct table *t, const json_t *verdict)
 static void put_verdicts(const json_t *document, bool colours, FILE *f)
 {
 	struct table t = {.heads = {"SEVERITY", "PORT", "CAUSE", "PODS", "WHAT"}, .n_columns = 5};
-	const json_t *verdicts = member(document, "verdicts");
+	const json_t *verdicts = ctl_show_member(document, "verdicts");
 	json_t *verdict;
 	size_t i;
 
 	for (json_int_t level = 3; level > 0; level--) {
 		json_array_foreach ((json_t *)verdicts, i, verdict) {
-			if (json_integer_value(member(verdict, "level")) == level &&
+			if (json_integer_value(ctl_show_member(verdict, "level")) == level &&
 			    t.n_rows < TOLD_MAX)
-				add_verdict(&t, verdict);
+				ctl_show_add_verdict(&t, verdict);
 		}
 	}
 	put_table(&t, colours, f);
@@ -132,7 +132,7 @@ static void put_verdicts(const json_t *document, bool colours, FILE *f)
 
 static void put_findings(const json_t *document, FILE *f)
 {
-	const json_t *findings = member(document, "findings");
+	const json_t *findings = ctl_show_member(document, "findings");
 	json_t *finding;
 	size_t i;
 
@@ -141,22 +141,22 @@ static void put_findings(const json_t *document, FILE *f)
 	json_array_foreach ((json_t *)findings, i, finding) {
 		if (i >= TOLD_MAX)
 			break;
-		put_text(finding, "kind", f);
+		ctl_show_status_put_text(finding, "kind", f);
 		fputs(": ", f);
-		if (json_is_string(member(finding, "object"))) {
-			put_text(finding, "object", f);
+		if (json_is_string(ctl_show_member(finding, "object"))) {
+			ctl_show_status_put_text(finding, "object", f);
 			fputs(": ", f);
 		}
-		put_text(finding, "what", f);
+		ctl_show_status_put_text(finding, "what", f);
 		fputc('\n', f);
 	}
 	put_more(json_array_size(findings), "rocectl doctor", f);
 }
 
-static void put_state(const json_t *document, bool colours, FILE *f)
+static void ctl_show_put_state(const json_t *document, bool colours, FILE *f)
 {
-	bool ready = json_is_true(member(document, "ready"));
-	bool well = json_is_true(member(document, "well"));
+	bool ready = json_is_true(ctl_show_member(document, "ready"));
+	bool well = json_is_true(ctl_show_member(document, "well"));
 	const char *colour = well ? "\033[32m" : "\033[31m";
 
 	fprintf(f, "rocelet     %s%s%s\n", colours ? colour : "",
@@ -168,14 +168,14 @@ static void put_state(const json_t *document, bool colours, FILE *f)
 
 void ctl_show_status(const json_t *document, bool colours, FILE *f)
 {
-	put_state(document, colours, f);
+	ctl_show_put_state(document, colours, f);
 	put_remarks(document, f);
 	fputs("devices     ", f);
-	put_counts(member(document, "devices"), "none", f);
+	put_counts(ctl_show_member(document, "devices"), "none", f);
 	fputs("pods        ", f);
-	put_pods(document, f);
+	ctl_show_put_pods(document, f);
 	fputs("ports       ", f);
-	put_counts(member(document, "ports"), "none is watched", f);
+	put_counts(ctl_show_member(document, "ports"), "none is watched", f);
 	put_resources(document, colours, f);
 	put_verdicts(document, colours, f);
 	put_findings(document, f);

@@ -68,13 +68,13 @@ struct sniffing {
 
 static volatile sig_atomic_t interrupted;
 
-static void on_signal(int signal)
+static void ctl_on_signal(int signal)
 {
 	(void)signal;
 	interrupted = 1;
 }
 
-static uint64_t now_ms(void)
+static uint64_t ctl_sniff_now_ms(void)
 {
 	struct timespec t;
 
@@ -102,7 +102,7 @@ static bool is_of_pod(const json_t *attachment, const char *pod)
 	return says(attachment, "pod", slash + 1) && says(attachment, "namespace", namespace);
 }
 
-static bool is_device(const json_t *attachment, const char *name)
+static bool ctl_is_device(const json_t *attachment, const char *name)
 {
 	static const char *const keys[] = {"id", "function", "name", "rdma", "interface"};
 
@@ -112,7 +112,7 @@ static bool is_device(const json_t *attachment, const char *name)
 	return false;
 }
 
-static void copy_text(char *ret, size_t size, const json_t *object, const char *key)
+static void ctl_copy_text(char *ret, size_t size, const json_t *object, const char *key)
 {
 	const char *value = json_string_value(json_object_get(object, key));
 
@@ -125,12 +125,12 @@ static int find_attachment(struct sniffing *s, const json_t *document, struct er
 	size_t i;
 
 	json_array_foreach (json_object_get(document, "attachments"), i, a) {
-		if (!is_of_pod(a, s->args->pod) || !is_device(a, s->args->device) ||
+		if (!is_of_pod(a, s->args->pod) || !ctl_is_device(a, s->args->device) ||
 		    !says(a, "state", "in_pod"))
 			continue;
-		copy_text(s->netns, sizeof(s->netns), a, "netns");
-		copy_text(s->target.netdev, sizeof(s->target.netdev), a, "interface");
-		copy_text(s->target.rdma, sizeof(s->target.rdma), a, "rdma");
+		ctl_copy_text(s->netns, sizeof(s->netns), a, "netns");
+		ctl_copy_text(s->target.netdev, sizeof(s->target.netdev), a, "interface");
+		ctl_copy_text(s->target.rdma, sizeof(s->target.rdma), a, "rdma");
 		return 0;
 	}
 	return err_set(e, -ENODEV, "%.60s is in no pod %.100s; rocectl pods tells what is",
@@ -280,10 +280,10 @@ static int close_written(struct sniffing *s, struct err *e)
 
 static int take_packets(struct sniffing *s, struct err *e)
 {
-	uint64_t end = now_ms() + (uint64_t)s->args->seconds * 1000, now;
+	uint64_t end = ctl_sniff_now_ms() + (uint64_t)s->args->seconds * 1000, now;
 	int r = 1;
 
-	while (r == 1 && !interrupted && (now = now_ms()) < end) {
+	while (r == 1 && !interrupted && (now = ctl_sniff_now_ms()) < end) {
 		int wait_ms = end - now < WAIT_MS ? (int)(end - now) : WAIT_MS;
 
 		r = s->flow ? verbs_sniffer_next(s->flow, wait_ms, on_packet, s, e)
@@ -295,7 +295,7 @@ static int take_packets(struct sniffing *s, struct err *e)
 /* An interrupt ends the sniffing, not the telling. */
 static int packets_sniff(struct sniffing *s, struct err *e)
 {
-	struct sigaction stop = {.sa_handler = on_signal}, old_int, old_term;
+	struct sigaction stop = {.sa_handler = ctl_on_signal}, old_int, old_term;
 	int r;
 
 	interrupted = 0;
@@ -310,7 +310,7 @@ static int packets_sniff(struct sniffing *s, struct err *e)
 /* --- telling ---------------------------------------------------------------------------------- */
 
 /* What the ring lost is known of the socket alone. */
-static json_t *source_of(const struct sniffing *s)
+static json_t *ctl_source_of(const struct sniffing *s)
 {
 	json_t *dropped = s->flow ? json_null()
 				  : json_integer((json_int_t)packet_socket_drops(&s->socket));
@@ -342,7 +342,7 @@ static enum ctl_exit sniff_and_tell(struct sniffing *s, FILE *out, FILE *err)
 		close_written(s, &e);
 	else
 		close_written(s, NULL);
-	source = source_of(s);
+	source = ctl_source_of(s);
 	return ctl_capture_tell(s->args, source, &s->summary, e.code ? e.msg : NULL, out, err);
 }
 

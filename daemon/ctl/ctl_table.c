@@ -47,7 +47,7 @@ struct order {
 	bool largest_first;
 };
 
-static bool is_unknown(const char *cell)
+static bool table_is_unknown(const char *cell)
 {
 	return strcmp(cell, "-") == 0;
 }
@@ -70,8 +70,8 @@ static int rows_compare(const void *a, const void *b, void *arg)
 	const char *p = x->cells[o->column], *q = y->cells[o->column];
 	int r;
 
-	if (is_unknown(p) != is_unknown(q))
-		return is_unknown(p) ? 1 : -1;
+	if (table_is_unknown(p) != table_is_unknown(q))
+		return table_is_unknown(p) ? 1 : -1;
 	r = cells_compare(p, q);
 	if (r == 0)
 		return x->number < y->number ? -1 : x->number > y->number;

@@ -42,7 +42,7 @@ struct top {
 	uint64_t wait_ms; /* for an answer */
 };
 
-static uint64_t now_ms(void)
+static uint64_t ctl_top_now_ms(void)
 {
 	struct timespec t;
 
@@ -53,7 +53,7 @@ static uint64_t now_ms(void)
 /* --- what the daemon says --------------------------------------------------------------------- */
 
 /* NULL, and why in e. -EPROTO: an answer, but no document; else there was none. */
-static json_t *ask(const struct top *t, const char *path, struct err *e)
+static json_t *ctl_top_ask(const struct top *t, const char *path, struct err *e)
 {
 	struct ctl_answer a = {0};
 	json_t *document = NULL;
@@ -68,13 +68,13 @@ static json_t *ask(const struct top *t, const char *path, struct err *e)
 	return document;
 }
 
-static void look_at_ports(struct top *t, struct err *e)
+static void ctl_look_at_ports(struct top *t, struct err *e)
 {
 	json_t *ports, *diagnosis;
 
-	t->view.asked_ms = now_ms();
-	ports = ask(t, "/api/v1/ports", e);
-	diagnosis = ports ? ask(t, "/api/v1/diagnosis", e) : NULL;
+	t->view.asked_ms = ctl_top_now_ms();
+	ports = ctl_top_ask(t, "/api/v1/ports", e);
+	diagnosis = ports ? ctl_top_ask(t, "/api/v1/diagnosis", e) : NULL;
 	if (top_model_update(&t->model, ports, diagnosis) < 0)
 		err_set(e, -ENOMEM, "out of memory");
 	json_decref(ports);
@@ -91,7 +91,7 @@ static void look_at_past(struct top *t)
 		json_t *history;
 
 		snprintf(path, sizeof(path), "/api/v1/history?port=%s", t->model.ports[i].name);
-		history = ask(t, path, &e);
+		history = ctl_top_ask(t, path, &e);
 		if (!history && e.code != -EPROTO)
 			return;
 		top_model_past(&t->model, history);
@@ -118,7 +118,7 @@ static void look_at_qps(struct top *t, struct err *e)
 {
 	const struct ctl_args args = {.device = t->drill.device, .limit = -1};
 	AUTO_FREE char *path = question_path(&args, "/api/v1/qps");
-	json_t *document = path ? ask(t, path, e) : NULL;
+	json_t *document = path ? ctl_top_ask(t, path, e) : NULL;
 
 	if (!document)
 		return;
@@ -128,12 +128,12 @@ static void look_at_qps(struct top *t, struct err *e)
 }
 
 /* Ports also while queue pairs are shown: the seconds would be missing afterwards. */
-static void look(struct top *t)
+static void ctl_look(struct top *t)
 {
 	struct err e = {0};
 
 	if (!t->view.frozen)
-		look_at_ports(t, &e);
+		ctl_look_at_ports(t, &e);
 	if (t->drill.device[0] && !e.code)
 		look_at_qps(t, &e);
 	snprintf(t->view.problem, sizeof(t->view.problem), "%.150s", e.msg);
@@ -149,7 +149,7 @@ static void drill_into(struct top *t)
 
 	if (p)
 		snprintf(t->drill.device, sizeof(t->drill.device), "%s", p->device);
-	look(t);
+	ctl_look(t);
 }
 
 static void drill_out(struct top *t)
@@ -252,24 +252,24 @@ static bool on_key(struct top *t, int key, size_t height)
 
 static void run_screen(struct top *t)
 {
-	uint64_t next = now_ms() + LOOK_MS;
+	uint64_t next = ctl_top_now_ms() + LOOK_MS;
 	bool goes_on = true;
 
 	t->view.ascii = !top_screen_has_blocks();
 	while (goes_on) {
 		size_t height = draw(t);
-		uint64_t now = now_ms();
+		uint64_t now = ctl_top_now_ms();
 		int key = top_screen_key(now < next ? (int)(next - now) : 0);
 
 		if (key >= 0)
 			goes_on = on_key(t, key, height);
 		else
 			goes_on = !top_screen_has_gone();
-		if (now_ms() < next)
+		if (ctl_top_now_ms() < next)
 			continue;
 		if (!t->view.frozen)
-			look(t);
-		next = now_ms() + LOOK_MS;
+			ctl_look(t);
+		next = ctl_top_now_ms() + LOOK_MS;
 	}
 }
 
@@ -297,7 +297,7 @@ enum ctl_exit ctl_top(const struct ctl *c)
 	struct top t = {.ctl = c, .wait_ms = CTL_WAIT_MS};
 	struct err e = {0};
 
-	look_at_ports(&t, &e);
+	ctl_look_at_ports(&t, &e);
 	if (e.code) {
 		fprintf(c->err, "rocectl: %s\n", e.msg);
 		top_model_done(&t.model);

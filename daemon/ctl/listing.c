@@ -30,7 +30,8 @@ static void tell_value(const json_t *value, each_fn *each, void *arg)
 }
 
 /* Of one path, the first len bytes: each value there. */
-static void walk_path(const json_t *value, const char *path, size_t len, each_fn *each, void *arg)
+static void listing_walk_path(const json_t *value, const char *path, size_t len, each_fn *each,
+			      void *arg)
 {
 	const char *dot = memchr(path, '.', len);
 	size_t n = dot ? (size_t)(dot - path) : len, i;
@@ -39,18 +40,18 @@ static void walk_path(const json_t *value, const char *path, size_t len, each_fn
 
 	if (json_is_array(value)) {
 		json_array_foreach ((json_t *)value, i, item) {
-			walk_path(item, path, len, each, arg);
+			listing_walk_path(item, path, len, each, arg);
 		}
 	} else if (len == 0) {
 		tell_value(value, each, arg);
 	} else {
 		snprintf(key, sizeof(key), "%.*s", (int)n, path);
-		walk_path(json_object_get(value, key), dot ? dot + 1 : path + len,
-			  dot ? len - n - 1 : 0, each, arg);
+		listing_walk_path(json_object_get(value, key), dot ? dot + 1 : path + len,
+				  dot ? len - n - 1 : 0, each, arg);
 	}
 }
 
-static void add_text(const char *text, void *f)
+static void listing_add_text(const char *text, void *f)
 {
 	fprintf(f, "%s%s", ftell(f) > 0 ? "," : "", text);
 }
@@ -66,7 +67,7 @@ char *listing_text(const json_t *value, const char *path)
 	do {
 		size_t n = strcspn(path, "|");
 
-		walk_path(value, path, n, add_text, f);
+		listing_walk_path(value, path, n, listing_add_text, f);
 		path += n + (path[n] == '|');
 	} while (ftell(f) <= 0 && *path);
 	fclose(f);
@@ -95,7 +96,7 @@ bool listing_has(const json_t *value, const char *path, const char *text)
 	for (; *path && !s.found; path += strspn(path, "|")) {
 		size_t n = strcspn(path, "|");
 
-		walk_path(value, path, n, compare_text, &s);
+		listing_walk_path(value, path, n, compare_text, &s);
 		path += n;
 	}
 	return s.found;
@@ -182,7 +183,7 @@ static bool is_text(const char *cell, const char *text, size_t len)
 	return strlen(cell) == len && memcmp(cell, text, len) == 0;
 }
 
-static bool fits(const struct listing *l, const char *selector, const struct table_row *row)
+static bool listing_fits(const struct listing *l, const char *selector, const struct table_row *row)
 {
 	struct requirement r;
 
@@ -193,7 +194,8 @@ static bool fits(const struct listing *l, const char *selector, const struct tab
 }
 
 /* A pod may be NAMESPACE/NAME. */
-static bool is_of(const struct listing *l, const struct listing_choice *c, const json_t *row)
+static bool listing_is_of(const struct listing *l, const struct listing_choice *c,
+			  const json_t *row)
 {
 	const char *pod = c->pod, *slash = pod ? strchr(pod, '/') : NULL;
 	char namespace[256];
@@ -213,7 +215,7 @@ static bool is_of(const struct listing *l, const struct listing_choice *c, const
 }
 
 /* Columns, and behind them the row's name. */
-static void add_row(struct table *t, const struct listing *l, const json_t *row)
+static void listing_add_row(struct table *t, const struct listing *l, const json_t *row)
 {
 	AUTO_FREE char *name = l->name ? l->name(row) : NULL;
 
@@ -230,10 +232,10 @@ static void add_row(struct table *t, const struct listing *l, const json_t *row)
 static void add_if(struct table *t, const struct listing *l, const struct listing_choice *c,
 		   const json_t *row)
 {
-	if (!is_of(l, c, row))
+	if (!listing_is_of(l, c, row))
 		return;
-	add_row(t, l, row);
-	if (!t->failed && !fits(l, c->selector, &t->rows[t->n_rows - 1]))
+	listing_add_row(t, l, row);
+	if (!t->failed && !listing_fits(l, c->selector, &t->rows[t->n_rows - 1]))
 		table_drop_row(t, t->n_rows - 1);
 }
 
@@ -345,8 +347,8 @@ static bool is_format(const struct listing_choice *c, const char *format)
 	return c->format && strcmp(c->format, format) == 0;
 }
 
-static void show_table(const struct listing *l, const struct listing_choice *c,
-		       const struct table *t, const json_t *document, FILE *f)
+static void listing_show_table(const struct listing *l, const struct listing_choice *c,
+			       const struct table *t, const json_t *document, FILE *f)
 {
 	struct listing_seen *seen = c->seen;
 	struct table_style style = {.no_heads = c->no_headers || (seen && seen->has_heads),
@@ -389,7 +391,8 @@ static bool has_row_before(const struct table *t, size_t row)
 
 /* The document with the objects that rows are of, in the order of these; of another shape, as it
  * is. */
-static json_t *document_of(const struct listing *l, const struct table *t, const json_t *document)
+static json_t *listing_document_of(const struct listing *l, const struct table *t,
+				   const json_t *document)
 {
 	json_t *whole = json_copy((json_t *)document), *chosen;
 
@@ -425,7 +428,7 @@ static int show_lines(const json_t *objects, FILE *f)
 static int show_document(const struct listing *l, const struct listing_choice *c,
 			 const struct table *t, const json_t *document, FILE *f)
 {
-	json_t *whole = document_of(l, t, document);
+	json_t *whole = listing_document_of(l, t, document);
 	int r = whole ? 0 : -ENOMEM;
 
 	if (whole && c->seen)
@@ -452,7 +455,7 @@ int listing_show(const struct listing *l, const struct listing_choice *c, const 
 	else if (is_format(c, "name"))
 		show_names(l, &t, f);
 	else
-		show_table(l, c, &t, document, f);
+		listing_show_table(l, c, &t, document, f);
 	if (c->seen)
 		c->seen->has_looked = true;
 	table_done(&t);

@@ -11,7 +11,7 @@
 #define MADE(h, m) .head = (h), .make = (m)
 #define COLUMNS(c) .columns = (c), .n_columns = ARRAY_SIZE(c)
 
-static const char *text_of(const json_t *object, const char *key)
+static const char *listing_text_of(const json_t *object, const char *key)
 {
 	return json_string_value(json_object_get(object, key));
 }
@@ -69,10 +69,10 @@ static char *pod_state(const json_t *row)
 
 static char *pod_name(const json_t *row)
 {
-	const char *name = text_of(row, "name");
+	const char *name = listing_text_of(row, "name");
 
-	return with_slash(name ? text_of(row, "namespace") : NULL,
-			  name ? name : text_of(row, "uid"));
+	return with_slash(name ? listing_text_of(row, "namespace") : NULL,
+			  name ? name : listing_text_of(row, "uid"));
 }
 
 static const struct listing_column pod_columns[] = {
@@ -144,16 +144,17 @@ const struct listing listing_devices = {
 
 /* --- events ----------------------------------------------------------------------------------- */
 
-static char *pod_of(const json_t *row)
+static char *listing_pod_of(const json_t *row)
 {
-	const char *pod = text_of(row, "pod"), *namespace = text_of(row, "namespace");
+	const char *pod = listing_text_of(row, "pod"),
+		   *namespace = listing_text_of(row, "namespace");
 
 	return pod ? with_slash(namespace ? namespace : "", pod) : NULL;
 }
 
 static const struct listing_column event_columns[] = {
-	{PATH("LAST", "last")},	    {WIDE("FIRST", "first")},	  {PATH("TYPE", "type")},
-	{PATH("REASON", "reason")}, {MADE("POD", pod_of)},	  {PATH("DEVICE", "device")},
+	{PATH("LAST", "last")},	    {WIDE("FIRST", "first")},	   {PATH("TYPE", "type")},
+	{PATH("REASON", "reason")}, {MADE("POD", listing_pod_of)}, {PATH("DEVICE", "device")},
 	{PATH("COUNT", "count")},   {PATH("MESSAGE", "message")},
 };
 
@@ -187,7 +188,7 @@ void listing_show_event(const json_t *event, FILE *f)
 
 /* --- queue pairs ------------------------------------------------------------------------------ */
 
-static bool number_of(const json_t *object, const char *key, json_int_t *ret)
+static bool listing_number_of(const json_t *object, const char *key, json_int_t *ret)
 {
 	const json_t *n = json_object_get(object, key);
 
@@ -198,19 +199,19 @@ static bool number_of(const json_t *object, const char *key, json_int_t *ret)
 }
 
 /* What it received and sent together, unknown when there is neither. */
-static char *sum_of(const json_t *qp, const char *key)
+static char *listing_sum_of(const json_t *qp, const char *key)
 {
 	json_int_t received = 0, sent = 0;
-	bool known = number_of(json_object_get(qp, "received"), key, &received);
+	bool known = listing_number_of(json_object_get(qp, "received"), key, &received);
 
-	known |= number_of(json_object_get(qp, "sent"), key, &sent);
+	known |= listing_number_of(json_object_get(qp, "sent"), key, &sent);
 	return known ? text_make("%" JSON_INTEGER_FORMAT, received + sent) : NULL;
 }
 
 #define SUM(name, key)                                                                             \
 	static char *name(const json_t *qp)                                                        \
 	{                                                                                          \
-		return sum_of(qp, key);                                                            \
+		return listing_sum_of(qp, key);                                                    \
 	}
 SUM(qp_packets, "packets")
 SUM(qp_ce, "ce")
@@ -226,9 +227,9 @@ static char *rtt_of(const json_t *qp, const char *key)
 	const json_t *sent = json_object_get(json_object_get(qp, "sent"), "rtt");
 	json_int_t n_received = 0, n_sent = 0, ns;
 
-	number_of(received, "count", &n_received);
-	number_of(sent, "count", &n_sent);
-	if (!number_of(n_received > n_sent ? received : sent, key, &ns))
+	listing_number_of(received, "count", &n_received);
+	listing_number_of(sent, "count", &n_sent);
+	if (!listing_number_of(n_received > n_sent ? received : sent, key, &ns))
 		return NULL;
 	return text_make("%.1fus", (double)ns / 1000);
 }
@@ -245,10 +246,10 @@ static char *qp_rtt_p99(const json_t *qp)
 
 static char *qp_peer(const json_t *qp)
 {
-	const char *address = text_of(qp, "peerAddress");
+	const char *address = listing_text_of(qp, "peerAddress");
 	json_int_t n;
 
-	if (!number_of(qp, "peerQpn", &n))
+	if (!listing_number_of(qp, "peerQpn", &n))
 		return address ? strdup(address) : NULL;
 	return text_make("%s%s%" JSON_INTEGER_FORMAT, address ? address : "", address ? " " : "",
 			 n);
@@ -257,7 +258,7 @@ static char *qp_peer(const json_t *qp)
 /* The pod, or at least its uid. */
 static char *qp_pod(const json_t *qp)
 {
-	char *pod = pod_of(qp);
+	char *pod = listing_pod_of(qp);
 
 	return pod ? pod : listing_text(qp, "podUid");
 }
@@ -294,17 +295,17 @@ static const struct listing_column qp_columns[] = {
 
 static void qp_notes(const json_t *document, size_t n, FILE *f)
 {
-	const char *error = text_of(document, "error");
+	const char *error = listing_text_of(document, "error");
 	json_int_t age, total;
 
-	if (number_of(document, "ageSeconds", &age) && age > 0)
+	if (listing_number_of(document, "ageSeconds", &age) && age > 0)
 		fprintf(f, "read %" JSON_INTEGER_FORMAT " s ago\n", age);
 	if (error) {
 		fputs("not read since: ", f);
 		table_put(error, f);
 		fputc('\n', f);
 	}
-	if (number_of(document, "total", &total) && (size_t)total > n)
+	if (listing_number_of(document, "total", &total) && (size_t)total > n)
 		fprintf(f, "%zu of %" JSON_INTEGER_FORMAT "; --limit N shows more\n", n, total);
 }
 
@@ -364,7 +365,7 @@ static char *port_rate(const json_t *row)
 {
 	json_int_t rate;
 
-	if (!number_of(row, "rateBps", &rate))
+	if (!listing_number_of(row, "rateBps", &rate))
 		return NULL;
 	return text_make("%.3gG", (double)rate / 1e9);
 }
@@ -372,7 +373,8 @@ static char *port_rate(const json_t *row)
 /* What diagnosis says, or why it says nothing. */
 static char *port_verdict(const json_t *row)
 {
-	const char *severity = text_of(row, "severity"), *watch = text_of(row, "watch");
+	const char *severity = listing_text_of(row, "severity"),
+		   *watch = listing_text_of(row, "watch");
 
 	if (severity || !watch)
 		return severity ? strdup(severity) : NULL;
@@ -380,11 +382,21 @@ static char *port_verdict(const json_t *row)
 }
 
 static const struct listing_column port_columns[] = {
-	{MADE("PORT", port_name)},  {PATH("NETDEV", "netdev")}, {PATH("FUNCTION", "function")},
-	{PATH("KIND", "kind")},	    {PATH("STATE", "state")},	{MADE("RATE", port_rate)},
-	{PATH("MTU", "mtu")},	    {MADE("POD", pod_of)},	{MADE("VERDICT", port_verdict)},
-	{PATH("CAUSES", "causes")}, {WIDE("DRIVER", "driver")}, {WIDE("LINK", "linkLayer")},
-	{WIDE("PARENT", "parent")}, {WIDE("VF", "vf")},		{WIDE("CONTAINER", "container")},
+	{MADE("PORT", port_name)},
+	{PATH("NETDEV", "netdev")},
+	{PATH("FUNCTION", "function")},
+	{PATH("KIND", "kind")},
+	{PATH("STATE", "state")},
+	{MADE("RATE", port_rate)},
+	{PATH("MTU", "mtu")},
+	{MADE("POD", listing_pod_of)},
+	{MADE("VERDICT", port_verdict)},
+	{PATH("CAUSES", "causes")},
+	{WIDE("DRIVER", "driver")},
+	{WIDE("LINK", "linkLayer")},
+	{WIDE("PARENT", "parent")},
+	{WIDE("VF", "vf")},
+	{WIDE("CONTAINER", "container")},
 };
 
 const struct listing listing_ports = {

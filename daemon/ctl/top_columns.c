@@ -91,7 +91,7 @@ static const struct {
 	[COL_SPARK] = {"", SPARK_MIN, false, 9},
 };
 
-static void verdict_text(const struct top_port *p, char *ret, size_t size)
+static void top_columns_verdict_text(const struct top_port *p, char *ret, size_t size)
 {
 	static const char *const levels[] = {"", "info", "warning", "critical"};
 
@@ -149,7 +149,7 @@ static void cell_text(const struct top_view *v, const struct top_port *p, enum t
 		count_text(p->now[TOP_LOSS], ret, size);
 		break;
 	case COL_VERDICT:
-		verdict_text(p, ret, size);
+		top_columns_verdict_text(p, ret, size);
 		break;
 	case COL_SPARK:
 		spark_text(p, (size_t)width, v->ascii, ret, size);
@@ -209,7 +209,7 @@ void top_columns_fit(struct top_layout *l, const struct top_view *v, const struc
 }
 
 /* The last column has its own length. */
-static void add_cell(struct top_line *line, const char *text, int width, bool right)
+static void top_columns_add_cell(struct top_line *line, const char *text, int width, bool right)
 {
 	int room = (int)(sizeof(line->text) - line->len);
 	int n = snprintf(line->text + line->len, (size_t)room, right ? "%s%*s" : "%s%-*s",
@@ -229,8 +229,9 @@ void top_columns_head(struct top_line *line, const struct top_layout *l)
 	*line = (struct top_line){.len = 0};
 	for (int i = 0; i < N_COLUMNS; i++)
 		if (l->widths[i])
-			add_cell(line, i == COL_SPARK ? "LAST 5 MINUTES" : columns[i].head,
-				 l->widths[i], columns[i].right);
+			top_columns_add_cell(line,
+					     i == COL_SPARK ? "LAST 5 MINUTES" : columns[i].head,
+					     l->widths[i], columns[i].right);
 	trim(line);
 }
 
@@ -244,7 +245,7 @@ void top_columns_port(struct top_line *line, const struct top_layout *l, const s
 		if (!l->widths[i])
 			continue;
 		cell_text(v, p, (enum top_column)i, l->widths[i], text, sizeof(text));
-		add_cell(line, text, l->widths[i], columns[i].right);
+		top_columns_add_cell(line, text, l->widths[i], columns[i].right);
 	}
 	trim(line);
 }

@@ -14,21 +14,21 @@
 
 /* --- values ----------------------------------------------------------------------------------- */
 
-static const json_t *member(const json_t *object, const char *key)
+static const json_t *top_member(const json_t *object, const char *key)
 {
 	return json_object_get(object, key);
 }
 
-static void copy_text(char *ret, size_t size, const char *text)
+static void top_copy_text(char *ret, size_t size, const char *text)
 {
 	snprintf(ret, size, "%s", text ? text : "");
 	for (char *c = ret; *c; c++)
 		*c = *c >= ' ' && *c <= '~' ? *c : '?';
 }
 
-static void take_text(char *ret, size_t size, const json_t *object, const char *key)
+static void top_take_text(char *ret, size_t size, const json_t *object, const char *key)
 {
-	copy_text(ret, size, json_string_value(member(object, key)));
+	top_copy_text(ret, size, json_string_value(top_member(object, key)));
 }
 
 static double number(const json_t *n)
@@ -36,18 +36,18 @@ static double number(const json_t *n)
 	return json_is_number(n) ? json_number_value(n) : (double)NAN;
 }
 
-static double number_of(const json_t *object, const char *key)
+static double top_number_of(const json_t *object, const char *key)
 {
-	return number(member(object, key));
+	return number(top_member(object, key));
 }
 
 /* Of those that are known; NAN when none is. */
-static double sum_of(const json_t *object, const char *const *keys, size_t n)
+static double top_sum_of(const json_t *object, const char *const *keys, size_t n)
 {
 	double sum = (double)NAN;
 
 	for (size_t i = 0; i < n; i++) {
-		double value = number_of(object, keys[i]);
+		double value = top_number_of(object, keys[i]);
 
 		if (!isnan(value))
 			sum = isnan(sum) ? value : sum + value;
@@ -57,15 +57,15 @@ static double sum_of(const json_t *object, const char *const *keys, size_t n)
 
 static void name_port(char *ret, size_t size, const json_t *object)
 {
-	const char *device = json_string_value(member(object, "device"));
+	const char *device = json_string_value(top_member(object, "device"));
 	char text[96];
 
 	snprintf(text, sizeof(text), "%.80s/%lld", device ? device : "",
-		 (long long)json_integer_value(member(object, "port")));
-	copy_text(ret, size, text);
+		 (long long)json_integer_value(top_member(object, "port")));
+	top_copy_text(ret, size, text);
 }
 
-static struct top_port *find_port(const struct top_model *m, const char *name)
+static struct top_port *top_find_port(const struct top_model *m, const char *name)
 {
 	for (size_t i = 0; i < m->n_ports; i++)
 		if (strcmp(m->ports[i].name, name) == 0)
@@ -111,7 +111,7 @@ static void go_on_to(struct top_port *p, uint64_t second)
 	p->second = second;
 }
 
-static void add_sample(struct top_port *p, json_int_t at_ms, double value)
+static void top_add_sample(struct top_port *p, json_int_t at_ms, double value)
 {
 	uint64_t second = (uint64_t)at_ms / 1000;
 	float *most = &p->history[second % TOP_HISTORY];
@@ -131,9 +131,9 @@ double top_second(const struct top_port *p, size_t back)
 
 void top_model_past(struct top_model *m, const json_t *history)
 {
-	const json_t *signals = member(history, "signals");
-	const json_t *received = member(signals, "bytes_received");
-	const json_t *sent = member(signals, "bytes_sent");
+	const json_t *signals = top_member(history, "signals");
+	const json_t *received = top_member(signals, "bytes_received");
+	const json_t *sent = top_member(signals, "bytes_sent");
 	json_int_t before_ms = 0;
 	struct top_port *p;
 	char name[96];
@@ -141,14 +141,15 @@ void top_model_past(struct top_model *m, const json_t *history)
 	size_t i;
 
 	name_port(name, sizeof(name), history);
-	p = find_port(m, name);
+	p = top_find_port(m, name);
 	if (!p)
 		return;
-	json_array_foreach (member(history, "atMs"), i, at) {
+	json_array_foreach (top_member(history, "atMs"), i, at) {
 		json_int_t at_ms = json_integer_value(at);
 
-		add_sample(p, at_ms,
-			   number(json_array_get(received, i)) + number(json_array_get(sent, i)));
+		top_add_sample(p, at_ms,
+			       number(json_array_get(received, i)) +
+				       number(json_array_get(sent, i)));
 		add_apart(m, before_ms, at_ms);
 		before_ms = at_ms;
 	}
@@ -161,44 +162,44 @@ static void take_figures(struct top_port *p, const json_t *now)
 	static const char *const cnp[] = {"cnp_received", "cnp_sent"};
 	static const char *const loss[] = {"discards", "out_of_sequence", "nak", "timeouts"};
 
-	p->now[TOP_RECEIVED] = number_of(now, "bytes_received");
-	p->now[TOP_SENT] = number_of(now, "bytes_sent");
-	p->now[TOP_PAUSE_RECEIVED] = number_of(now, "pause_received");
-	p->now[TOP_PAUSE_SENT] = number_of(now, "pause_sent");
-	p->now[TOP_CE] = number_of(now, "ce_share");
-	p->now[TOP_CNP] = sum_of(now, cnp, 2);
-	p->now[TOP_LOSS] = sum_of(now, loss, 4);
+	p->now[TOP_RECEIVED] = top_number_of(now, "bytes_received");
+	p->now[TOP_SENT] = top_number_of(now, "bytes_sent");
+	p->now[TOP_PAUSE_RECEIVED] = top_number_of(now, "pause_received");
+	p->now[TOP_PAUSE_SENT] = top_number_of(now, "pause_sent");
+	p->now[TOP_CE] = top_number_of(now, "ce_share");
+	p->now[TOP_CNP] = top_sum_of(now, cnp, 2);
+	p->now[TOP_LOSS] = top_sum_of(now, loss, 4);
 }
 
 static void take_pod(struct top_port *p, const json_t *port)
 {
-	const char *namespace = json_string_value(member(port, "namespace"));
-	const char *pod = json_string_value(member(port, "pod"));
+	const char *namespace = json_string_value(top_member(port, "namespace"));
+	const char *pod = json_string_value(top_member(port, "pod"));
 	char text[400] = "";
 
 	if (pod)
 		snprintf(text, sizeof(text), "%.64s%s%.300s", namespace ? namespace : "",
 			 namespace ? "/" : "", pod);
-	copy_text(p->pod, sizeof(p->pod), text);
+	top_copy_text(p->pod, sizeof(p->pod), text);
 }
 
-static void take_port(struct top_port *p, const json_t *port, json_int_t time_ms)
+static void top_take_port(struct top_port *p, const json_t *port, json_int_t time_ms)
 {
-	take_text(p->device, sizeof(p->device), port, "device");
-	take_text(p->netdev, sizeof(p->netdev), port, "netdev");
-	take_text(p->state, sizeof(p->state), port, "state");
-	take_text(p->watch, sizeof(p->watch), port, "watch");
+	top_take_text(p->device, sizeof(p->device), port, "device");
+	top_take_text(p->netdev, sizeof(p->netdev), port, "netdev");
+	top_take_text(p->state, sizeof(p->state), port, "state");
+	top_take_text(p->watch, sizeof(p->watch), port, "watch");
 	take_pod(p, port);
-	p->line = number_of(port, "rateBps") / 8;
-	take_figures(p, member(port, "now"));
+	p->line = top_number_of(port, "rateBps") / 8;
+	take_figures(p, top_member(port, "now"));
 	p->seen = true;
-	add_sample(p, time_ms, p->now[TOP_RECEIVED] + p->now[TOP_SENT]);
+	top_add_sample(p, time_ms, p->now[TOP_RECEIVED] + p->now[TOP_SENT]);
 }
 
 /* NULL: out of memory. */
 static struct top_port *get_port(struct top_model *m, const char *name)
 {
-	struct top_port *p = find_port(m, name);
+	struct top_port *p = top_find_port(m, name);
 
 	if (p)
 		return p;
@@ -223,13 +224,13 @@ static void drop_unseen(struct top_model *m)
 
 static int take_ports(struct top_model *m, const json_t *ports)
 {
-	json_int_t time_ms = json_integer_value(member(ports, "timeMs"));
+	json_int_t time_ms = json_integer_value(top_member(ports, "timeMs"));
 	json_t *port;
 	size_t i;
 
 	for (i = 0; i < m->n_ports; i++)
 		m->ports[i].seen = false;
-	json_array_foreach (member(ports, "ports"), i, port) {
+	json_array_foreach (top_member(ports, "ports"), i, port) {
 		struct top_port *p;
 		char name[96];
 
@@ -237,12 +238,12 @@ static int take_ports(struct top_model *m, const json_t *ports)
 		p = get_port(m, name);
 		if (!p)
 			return -ENOMEM;
-		take_port(p, port, time_ms);
+		top_take_port(p, port, time_ms);
 	}
 	drop_unseen(m);
 	add_apart(m, m->time_ms, time_ms);
 	m->time_ms = time_ms;
-	take_text(m->time, sizeof(m->time), ports, "time");
+	top_take_text(m->time, sizeof(m->time), ports, "time");
 	return 0;
 }
 
@@ -253,18 +254,18 @@ static void take_verdicts(struct top_model *m, const json_t *diagnosis)
 
 	for (i = 0; i < m->n_ports; i++)
 		m->ports[i].level = 0;
-	json_array_foreach (member(diagnosis, "verdicts"), i, verdict) {
-		int level = (int)json_integer_value(member(verdict, "level"));
+	json_array_foreach (top_member(diagnosis, "verdicts"), i, verdict) {
+		int level = (int)json_integer_value(top_member(verdict, "level"));
 		struct top_port *p;
 		char name[96];
 
 		name_port(name, sizeof(name), verdict);
-		p = find_port(m, name);
+		p = top_find_port(m, name);
 		if (!p || level <= p->level)
 			continue;
 		p->level = level;
-		take_text(p->cause, sizeof(p->cause), verdict, "cause");
-		take_text(p->sentence, sizeof(p->sentence), verdict, "sentence");
+		top_take_text(p->cause, sizeof(p->cause), verdict, "cause");
+		top_take_text(p->sentence, sizeof(p->sentence), verdict, "sentence");
 	}
 }
 

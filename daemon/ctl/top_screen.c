@@ -26,7 +26,7 @@ static void open_colours(void)
 }
 
 /* ncurses gives the terminal back before SIGINT and SIGTERM end us, and no other signal. */
-static void on_end(int signal)
+static void top_screen_on_end(int signal)
 {
 	(void)signal;
 	raise(SIGTERM);
@@ -35,7 +35,7 @@ static void on_end(int signal)
 static void catch_ends(void)
 {
 	static const int signals[] = {SIGHUP, SIGQUIT};
-	const struct sigaction end = {.sa_handler = on_end};
+	const struct sigaction end = {.sa_handler = top_screen_on_end};
 	struct sigaction old;
 
 	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)

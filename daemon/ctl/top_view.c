@@ -36,7 +36,7 @@ static double pause_of(const struct top_port *p)
 	return isnan(sent) || received > sent ? received : sent;
 }
 
-static double key_of(const struct top_port *p, unsigned sort)
+static double top_key_of(const struct top_port *p, unsigned sort)
 {
 	switch (sort) {
 	case SORT_VERDICT:
@@ -79,14 +79,14 @@ struct order {
 	const struct top_model *model;
 };
 
-static int compare(const void *x, const void *y, void *arg)
+static int top_compare(const void *x, const void *y, void *arg)
 {
 	const struct order *o = arg;
 	const struct top_port *a = &o->model->ports[*(const size_t *)x];
 	const struct top_port *b = &o->model->ports[*(const size_t *)y];
 	unsigned sort = o->view->sort;
 	int r = sort == SORT_POD ? compare_pods(a, b)
-				 : compare_numbers(key_of(a, sort), key_of(b, sort));
+				 : compare_numbers(top_key_of(a, sort), top_key_of(b, sort));
 
 	if (r == 0 && sort == SORT_VERDICT)
 		r = compare_numbers(top_use(a), top_use(b));
@@ -120,7 +120,7 @@ size_t top_order(const struct top_view *v, const struct top_model *m, size_t *re
 		if (is_shown(v, &m->ports[i]))
 			ret[n++] = i;
 	if (n > 1)
-		qsort_r(ret, n, sizeof(*ret), compare, &order);
+		qsort_r(ret, n, sizeof(*ret), top_compare, &order);
 	return n;
 }
 
@@ -165,7 +165,7 @@ const struct top_port *top_selected(const struct top_view *v, const struct top_m
 	return n > 0 ? &m->ports[order[selected_row(v, m, order, n)]] : NULL;
 }
 
-static void select_by(struct top_view *v, const struct top_model *m, long step)
+static void top_select_by(struct top_view *v, const struct top_model *m, long step)
 {
 	AUTO_FREE size_t *order = calloc(m->n_ports + 1, sizeof(*order));
 	size_t n = order ? top_order(v, m, order) : 0;
@@ -241,17 +241,17 @@ enum top_action top_key(struct top_view *v, const struct top_model *m, int key, 
 		break;
 	case 'k':
 	case TOP_KEY_UP:
-		select_by(v, m, -1);
+		top_select_by(v, m, -1);
 		break;
 	case 'j':
 	case TOP_KEY_DOWN:
-		select_by(v, m, 1);
+		top_select_by(v, m, 1);
 		break;
 	case TOP_KEY_PAGE_UP:
-		select_by(v, m, -page);
+		top_select_by(v, m, -page);
 		break;
 	case TOP_KEY_PAGE_DOWN:
-		select_by(v, m, page);
+		top_select_by(v, m, page);
 		break;
 	}
 	return TOP_STAYS;
@@ -274,7 +274,7 @@ void top_cut(char *text, size_t width)
 	text[len] = '\0';
 }
 
-static void put_line(const struct draw *d, size_t row, const char *text, enum top_style style)
+static void top_put_line(const struct draw *d, size_t row, const char *text, enum top_style style)
 {
 	char cut[TOP_LINE_SIZE];
 
@@ -312,10 +312,10 @@ static void put_summary(const struct draw *d, const struct top_view *v, const st
 		 m->time[0] ? m->time : "no sample yet", silence, n, m->n_ports, verdicts, critical,
 		 sort, v->backwards ? ", backwards" : "", v->only_verdicts ? ", verdicts only" : "",
 		 v->frozen ? "  FROZEN" : "");
-	put_line(d, 0, line,
-		 critical		  ? TOP_CRITICAL
-		 : verdicts || silence[0] ? TOP_WARNING
-					  : TOP_GOOD);
+	top_put_line(d, 0, line,
+		     critical		      ? TOP_CRITICAL
+		     : verdicts || silence[0] ? TOP_WARNING
+					      : TOP_GOOD);
 }
 
 static void put_second(const struct draw *d, const struct top_view *v)
@@ -333,7 +333,7 @@ static void put_second(const struct draw *d, const struct top_view *v)
 	else
 		snprintf(line, sizeof(line),
 			 "s sort  / filter  space freeze  Enter queue pairs  ? keys  q quit");
-	put_line(d, 1, line, v->problem[0] ? TOP_CRITICAL : TOP_PLAIN);
+	top_put_line(d, 1, line, v->problem[0] ? TOP_CRITICAL : TOP_PLAIN);
 }
 
 /* Moves what stands on top so that the selected row is seen. */
@@ -350,13 +350,13 @@ static enum top_style style_of(const struct top_port *p)
 	return p->level >= 3 ? TOP_CRITICAL : p->level == 2 ? TOP_WARNING : TOP_PLAIN;
 }
 
-static void put_port(const struct draw *d, const struct top_layout *l, const struct top_view *v,
-		     const struct top_port *p, size_t at, bool selected)
+static void top_put_port(const struct draw *d, const struct top_layout *l, const struct top_view *v,
+			 const struct top_port *p, size_t at, bool selected)
 {
 	struct top_line line;
 
 	top_columns_port(&line, l, v, p);
-	put_line(d, at, line.text, selected ? TOP_SELECTED : style_of(p));
+	top_put_line(d, at, line.text, selected ? TOP_SELECTED : style_of(p));
 }
 
 /* What is said of the selected port. */
@@ -367,7 +367,7 @@ static void put_sentence(const struct draw *d, const struct top_port *p, size_t 
 	if (p->level == 0)
 		return;
 	snprintf(line, sizeof(line), "%s: %s: %s", p->name, p->cause, p->sentence);
-	put_line(d, row, line, style_of(p));
+	top_put_line(d, row, line, style_of(p));
 }
 
 void top_draw(struct top_view *v, const struct top_model *m, size_t width, size_t height,
@@ -386,10 +386,10 @@ void top_draw(struct top_view *v, const struct top_model *m, size_t width, size_
 	put_summary(&d, v, m, n);
 	if (height)
 		put_second(&d, v);
-	put_line(&d, 2, head.text, TOP_HEAD);
+	top_put_line(&d, 2, head.text, TOP_HEAD);
 	for (size_t i = 0; i < rows && v->first + i < n; i++)
-		put_port(&d, &layout, v, &m->ports[order[v->first + i]], ROWS_ABOVE + i,
-			 height && v->first + i == row);
+		top_put_port(&d, &layout, v, &m->ports[order[v->first + i]], ROWS_ABOVE + i,
+			     height && v->first + i == row);
 	if (height && n > 0)
 		put_sentence(&d, &m->ports[order[row]], height - 1);
 	free(order);

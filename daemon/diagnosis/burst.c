@@ -95,7 +95,8 @@ void bursts_set_thresholds(struct bursts *b, const struct thresholds *limits)
 
 /* --- whom ------------------------------------------------------------------------------------- */
 
-static struct burst_port *find_port(struct bursts *b, const struct sampled_port *p, size_t hint)
+static struct burst_port *bursts_find_port(struct bursts *b, const struct sampled_port *p,
+					   size_t hint)
 {
 	for (size_t i = 0; i < b->n_ports; i++) {
 		struct burst_port *found = &b->ports[(hint + i) % b->n_ports];
@@ -121,7 +122,7 @@ int bursts_follow(struct bursts *b, const struct sample *s)
 	if (!ports)
 		return -ENOMEM;
 	for (size_t i = 0; i < s->n_ports; i++) {
-		struct burst_port *before = find_port(b, &s->ports[i], i);
+		struct burst_port *before = bursts_find_port(b, &s->ports[i], i);
 
 		if (before) {
 			ports[i] = *before;
@@ -172,7 +173,7 @@ static struct burst_port *longest_waiting(struct bursts *b)
 	return found;
 }
 
-static int begin(struct burst_port *p, uint64_t until_ms)
+static int bursts_begin(struct burst_port *p, uint64_t until_ms)
 {
 	if (!p->watch) {
 		p->watch = calloc(1, sizeof(*p->watch));
@@ -224,7 +225,7 @@ void bursts_admit(struct bursts *b, uint64_t now_ms)
 
 	while (has_budget(b) && (p = longest_waiting(b)) &&
 	       round_ms(b, cost + p->cost) <= SLOWEST_MS &&
-	       begin(p, now_ms + limit_ms(b, LIMIT_burst_seconds)) == 0)
+	       bursts_begin(p, now_ms + limit_ms(b, LIMIT_burst_seconds)) == 0)
 		cost += p->cost;
 	b->interval_ms = cost ? (unsigned)ceil(fmax(round_ms(b, cost), FASTEST_MS)) : 0;
 }

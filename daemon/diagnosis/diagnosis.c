@@ -65,25 +65,26 @@ void diagnosis_set_thresholds(struct diagnosis *d, const struct thresholds *limi
 
 /* --- ports ------------------------------------------------------------------------------------ */
 
-static bool is_port(const struct watched_port *p, const struct port_observation *o)
+static bool diagnosis_is_port(const struct watched_port *p, const struct port_observation *o)
 {
 	return p->port == o->port && strncmp(p->device, o->device, sizeof(p->device)) == 0;
 }
 
 /* Mostly ports come in the same order each time. */
-static struct watched_port *find_port(const struct diagnosis *d, const struct port_observation *o,
-				      size_t hint)
+static struct watched_port *diagnosis_find_port(const struct diagnosis *d,
+						const struct port_observation *o, size_t hint)
 {
-	if (hint < d->n_ports && is_port(d->ports[hint], o))
+	if (hint < d->n_ports && diagnosis_is_port(d->ports[hint], o))
 		return d->ports[hint];
 	for (size_t i = 0; i < d->n_ports; i++)
-		if (is_port(d->ports[i], o))
+		if (diagnosis_is_port(d->ports[i], o))
 			return d->ports[i];
 	return NULL;
 }
 
 /* NULL: out of memory. */
-static struct watched_port *add_port(struct diagnosis *d, const struct port_observation *o)
+static struct watched_port *diagnosis_add_port(struct diagnosis *d,
+					       const struct port_observation *o)
 {
 	struct watched_port *p;
 
@@ -108,7 +109,7 @@ static struct watched_port *add_port(struct diagnosis *d, const struct port_obse
 	return p;
 }
 
-static int make_room(struct diagnosis *d, size_t n)
+static int diagnosis_make_room(struct diagnosis *d, size_t n)
 {
 	void *loads, *observed;
 
@@ -126,7 +127,8 @@ static int make_room(struct diagnosis *d, size_t n)
 	return 0;
 }
 
-static void close_all(struct diagnosis *d, struct watched_port *p, enum close_reason reason)
+static void diagnosis_close_all(struct diagnosis *d, struct watched_port *p,
+				enum close_reason reason)
 {
 	for (int c = 0; c < N_CAUSES; c++) {
 		if (latch_is_open(&p->latch[c]))
@@ -139,7 +141,7 @@ static void miss_port(struct diagnosis *d, struct watched_port *p)
 {
 	window_skip(&p->window, &d->timeline);
 	if (++p->unseen >= GONE_AFTER)
-		close_all(d, p, CLOSE_GONE);
+		diagnosis_close_all(d, p, CLOSE_GONE);
 }
 
 /* Those that were not looked at by a full sample; what is gone leaves nothing. */
@@ -194,8 +196,8 @@ static void begin_anew(struct watched_port *p)
 		latch_gap(&p->latch[c]);
 }
 
-static void take_sample(struct diagnosis *d, struct watched_port *p,
-			const struct port_observation *o, bool row)
+static void diagnosis_take_sample(struct diagnosis *d, struct watched_port *p,
+				  const struct port_observation *o, bool row)
 {
 	double gap_s = (double)d->gap_ms / 1000, line = port_line(o);
 	double signals[N_SIGNALS];
@@ -241,7 +243,7 @@ static void weigh(struct diagnosis *d, const struct port_observation *o, size_t 
 static int observe(struct diagnosis *d, const struct observation *all, size_t i)
 {
 	const struct port_observation *o = &all->ports[i];
-	struct watched_port *p = find_port(d, o, i);
+	struct watched_port *p = diagnosis_find_port(d, o, i);
 
 	d->observed[i] = NULL;
 	d->loads[i] = (struct port_load){(double)NAN, (double)NAN, (double)NAN, (double)NAN,
@@ -252,7 +254,7 @@ static int observe(struct diagnosis *d, const struct observation *all, size_t i)
 	if (!p && !o->visible)
 		return 0;
 	if (!p)
-		p = add_port(d, o);
+		p = diagnosis_add_port(d, o);
 	if (!p)
 		return -ENOMEM;
 	p->looked_at = true;
@@ -263,12 +265,12 @@ static int observe(struct diagnosis *d, const struct observation *all, size_t i)
 			miss_port(d, p);
 		return 0;
 	}
-	take_sample(d, p, o, !all->partial);
+	diagnosis_take_sample(d, p, o, !all->partial);
 	weigh(d, o, i, p);
 	if (p->applicable)
 		d->observed[i] = p;
 	else
-		close_all(d, p, CLOSE_GONE);
+		diagnosis_close_all(d, p, CLOSE_GONE);
 	return 0;
 }
 
@@ -289,7 +291,7 @@ int diagnosis_tick(struct diagnosis *d, const struct observation *all)
 
 	if (all->now_ms <= d->now_ms)
 		return 0;
-	if (make_room(d, all->n_ports) < 0)
+	if (diagnosis_make_room(d, all->n_ports) < 0)
 		return -ENOMEM;
 	free_gone(d);
 	d->now_ms = all->now_ms;

@@ -6,13 +6,13 @@
 #include "utc_text.h"
 
 /* Appends to a list and gives the item away; false: out of memory. */
-static bool append(json_t *list, json_t *item)
+static bool diagnosis_json_append(json_t *list, json_t *item)
 {
 	return item && json_array_append_new(list, item) == 0;
 }
 
 /* The list, or NULL where something is missing in it. */
-static json_t *whole(json_t *list, bool ok)
+static json_t *diagnosis_json_whole(json_t *list, bool ok)
 {
 	if (ok)
 		return list;
@@ -54,22 +54,24 @@ static json_t *evidence_json(const struct verdict *v)
 	for (unsigned i = 0; ok && i < v->n_evidence; i++) {
 		const struct evidence *e = &v->evidence[i];
 
-		ok = append(list, json_pack("{so so so so}", "name", name_json(e), "value",
-					    number_json(e->value), "unit", json_text(e->unit),
-					    "threshold", number_json(e->threshold)));
+		ok = diagnosis_json_append(list, json_pack("{so so so so}", "name", name_json(e),
+							   "value", number_json(e->value), "unit",
+							   json_text(e->unit), "threshold",
+							   number_json(e->threshold)));
 	}
-	return whole(list, ok);
+	return diagnosis_json_whole(list, ok);
 }
 
-static json_t *pods_json(const struct verdict *v)
+static json_t *diagnosis_json_pods_json(const struct verdict *v)
 {
 	json_t *list = json_array();
 	bool ok = list;
 
 	for (uint32_t i = 0; ok && i < v->n_pods && i < VERDICT_PODS_MAX; i++)
-		ok = append(list, json_pack("{so so}", "namespace", json_text(v->pods[i].namespace),
-					    "name", json_text(v->pods[i].name)));
-	return whole(list, ok);
+		ok = diagnosis_json_append(list, json_pack("{so so}", "namespace",
+							   json_text(v->pods[i].namespace), "name",
+							   json_text(v->pods[i].name)));
+	return diagnosis_json_whole(list, ok);
 }
 
 static json_t *symptoms_json(const struct verdict *v)
@@ -79,8 +81,9 @@ static json_t *symptoms_json(const struct verdict *v)
 
 	for (int c = 0; ok && c < N_CAUSES; c++)
 		if (v->symptoms & CAUSE_BIT(c))
-			ok = append(list, json_string(cause_row((enum cause)c)->name));
-	return whole(list, ok);
+			ok = diagnosis_json_append(list,
+						   json_string(cause_row((enum cause)c)->name));
+	return diagnosis_json_whole(list, ok);
 }
 
 static json_t *runbook_json(const struct cause_row *row)
@@ -101,10 +104,10 @@ json_t *verdict_json(const struct verdict *v)
 		utc_json(v->onset_unix_ms), "onsetMs", json_integer((json_int_t)v->onset_ms),
 		"firstMoved", json_text(v->first_moved), "sameSample", (int)v->others_moved,
 		"clearingSinceMs", json_above_zero(v->clearing_ms), "evidence", evidence_json(v),
-		"pods", pods_json(v), "podCount", (int)v->n_pods, "peer", json_text(v->peer),
-		"managementPort", (int)v->management, "symptoms", symptoms_json(v), "sentence",
-		row->sentence, "remark", json_text(v->remark), "advice", row->advice, "disproof",
-		row->disproof, "runbook", runbook_json(row));
+		"pods", diagnosis_json_pods_json(v), "podCount", (int)v->n_pods, "peer",
+		json_text(v->peer), "managementPort", (int)v->management, "symptoms",
+		symptoms_json(v), "sentence", row->sentence, "remark", json_text(v->remark),
+		"advice", row->advice, "disproof", row->disproof, "runbook", runbook_json(row));
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */
@@ -116,8 +119,8 @@ static json_t *verdicts_json(const struct diagnosis_report *r)
 
 	for (size_t i = 0; ok && i < r->n_verdicts; i++)
 		if (verdict_is_told(&r->verdicts[i]))
-			ok = append(list, verdict_json(&r->verdicts[i]));
-	return whole(list, ok);
+			ok = diagnosis_json_append(list, verdict_json(&r->verdicts[i]));
+	return diagnosis_json_whole(list, ok);
 }
 
 static json_t *undecided_json(const struct diagnosis_report *r)
@@ -131,14 +134,15 @@ static json_t *undecided_json(const struct diagnosis_report *r)
 		char why[UNDECIDED_SIZE];
 
 		undecided_text(u, why);
-		ok = append(list, json_pack("{so si ss so}", "device", json_text(port->device),
-					    "port", (int)port->port, "cause",
-					    cause_row(u->cause)->name, "why", json_text(why)));
+		ok = diagnosis_json_append(
+			list, json_pack("{so si ss so}", "device", json_text(port->device), "port",
+					(int)port->port, "cause", cause_row(u->cause)->name, "why",
+					json_text(why)));
 	}
-	return whole(list, ok);
+	return diagnosis_json_whole(list, ok);
 }
 
-static json_t *port_json(const struct port_watched *port)
+static json_t *diagnosis_json_port_json(const struct port_watched *port)
 {
 	return json_pack("{so si ss sb so si si}", "device", json_text(port->device), "port",
 			 (int)port->port, "watch", port_watch_name(port->watch), "held",
@@ -152,7 +156,7 @@ static json_t *clear_port_json(const struct port_watched *port)
 }
 
 /* clear: only those of which the network is not what is slow. */
-static json_t *ports_json(const struct diagnosis_report *r, bool clear)
+static json_t *diagnosis_json_ports_json(const struct diagnosis_report *r, bool clear)
 {
 	json_t *list = json_array();
 	bool ok = list;
@@ -161,15 +165,16 @@ static json_t *ports_json(const struct diagnosis_report *r, bool clear)
 		const struct port_watched *port = &r->ports[i];
 
 		if (!clear || port->clear_ms)
-			ok = append(list, clear ? clear_port_json(port) : port_json(port));
+			ok = diagnosis_json_append(list, clear ? clear_port_json(port)
+							       : diagnosis_json_port_json(port));
 	}
-	return whole(list, ok);
+	return diagnosis_json_whole(list, ok);
 }
 
 json_t *diagnosis_json(const struct diagnosis_report *r)
 {
 	return json_pack("{so sI so so so so}", "time", utc_json(r->unix_ms), "timeMs",
 			 (json_int_t)r->now_ms, "verdicts", verdicts_json(r), "undecided",
-			 undecided_json(r), "notTheNetwork", ports_json(r, true), "ports",
-			 ports_json(r, false));
+			 undecided_json(r), "notTheNetwork", diagnosis_json_ports_json(r, true),
+			 "ports", diagnosis_json_ports_json(r, false));
 }

@@ -61,7 +61,8 @@ static int make_room_for_ports(struct diagnosis_report *r, size_t n)
 	return 0;
 }
 
-static int add_undecided(struct diagnosis_report *r, size_t port, const struct watched_port *p)
+static int diagnosis_report_add_undecided(struct diagnosis_report *r, size_t port,
+					  const struct watched_port *p)
 {
 	void *room = with_room(r->undecided, &r->room_undecided, r->n_undecided + N_CAUSES,
 			       sizeof(*r->undecided));
@@ -89,7 +90,7 @@ static int copy_ports(struct diagnosis_report *r, const struct diagnosis *d)
 		diagnosis_port(d, i, &r->ports[i]);
 		memcpy(r->names[i], d->ports[i]->device, sizeof(r->names[i]));
 		r->ports[i].device = r->names[i];
-		failed = add_undecided(r, i, d->ports[i]);
+		failed = diagnosis_report_add_undecided(r, i, d->ports[i]);
 	}
 	r->n_ports = d->n_ports;
 	return failed;

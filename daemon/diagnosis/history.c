@@ -23,7 +23,7 @@
 /* Errors that are further apart do not belong together. */
 #define ERRORS_MS      60000
 
-static bool is_down(enum port_state s)
+static bool history_is_down(enum port_state s)
 {
 	return s != PORT_UNKNOWN && s != PORT_ACTIVE && s != PORT_ACTIVE_DEFER;
 }
@@ -40,11 +40,11 @@ static bool was_just_counted(const struct history *h, uint64_t now_ms, double in
 static void update_link(struct history *h, const struct port_observation *o, const struct rates *r,
 			const struct thresholds *t, uint64_t now_ms, double interval_s)
 {
-	bool down = is_down(o->state);
+	bool down = history_is_down(o->state);
 	bool settled = (double)(now_ms - h->first_seen_ms) >= 1000 * t->value[LIMIT_settle_seconds];
 
 	h->changed = h->state != PORT_UNKNOWN &&
-		     (is_down(h->state) != down || h->rate_bps != o->rate_bps);
+		     (history_is_down(h->state) != down || h->rate_bps != o->rate_bps);
 	/* A port that nobody uses may count whatever it likes. */
 	h->went_down = settled && !o->admin_down && (h->was_active || o->was_active || !down) &&
 		       (r->rate[SERIES_LINK_DOWN] > 0 ||

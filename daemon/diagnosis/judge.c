@@ -119,8 +119,8 @@ static void copy_pods(struct verdict *v, const struct port_observation *o)
 		v->pods[i] = o->pods[i];
 }
 
-static void refresh(struct verdict *v, const struct cause_row *row, const struct latch *l,
-		    const struct rule_input *in, const struct finding *f)
+static void judge_refresh(struct verdict *v, const struct cause_row *row, const struct latch *l,
+			  const struct rule_input *in, const struct finding *f)
 {
 	enum severity s = capped(row, in, f->severity);
 	const struct port_observation *subject = f->subject ? f->subject : in->port;
@@ -148,8 +148,8 @@ static void refresh(struct verdict *v, const struct cause_row *row, const struct
 		memcpy(v->peer, in->port->qps.peer, sizeof(v->peer));
 }
 
-static int apply(struct diagnosis *d, struct watched_port *p, enum cause c, struct rule_input *in,
-		 const struct finding *f, enum latch_step step)
+static int judge_apply(struct diagnosis *d, struct watched_port *p, enum cause c,
+		       struct rule_input *in, const struct finding *f, enum latch_step step)
 {
 	const struct cause_row *row = cause_row(c);
 	struct latch *l = &p->latch[c];
@@ -170,11 +170,11 @@ static int apply(struct diagnosis *d, struct watched_port *p, enum cause c, stru
 					   ? in->all->unix_ms - (in->now_ms - v->onset_ms)
 					   : 0;
 		find_first_mover(v, in);
-		refresh(v, row, l, in, f);
+		judge_refresh(v, row, l, in, f);
 	} else if (latch_is_open(l)) {
 		v = verdicts_find(d, p->id, c);
 		if (v && l->sight == SIGHT_YES)
-			refresh(v, row, l, in, f);
+			judge_refresh(v, row, l, in, f);
 		else if (v && l->clear_ms && !v->clearing_ms)
 			v->clearing_ms = in->now_ms - l->clear_ms;
 	}
@@ -184,7 +184,7 @@ static int apply(struct diagnosis *d, struct watched_port *p, enum cause c, stru
 /* --- the rules -------------------------------------------------------------------------------- */
 
 /* Of one for each priority or lane any will do. */
-static bool is_seen(const struct rates *r, enum series s)
+static bool judge_is_seen(const struct rates *r, enum series s)
 {
 	int first = series_number(s);
 
@@ -199,13 +199,13 @@ static bool is_seen(const struct rates *r, enum series s)
 static int missing_series(const struct cause_row *row, const struct rates *r)
 {
 	for (unsigned i = 0; i < row->n_needs; i++)
-		if (!is_seen(r, row->needs[i]))
+		if (!judge_is_seen(r, row->needs[i]))
 			return (int)row->needs[i];
 	return -1;
 }
 
-static enum sight look(const struct cause_row *row, struct latch *l, struct rule_input *in,
-		       struct finding *f)
+static enum sight judge_look(const struct cause_row *row, struct latch *l, struct rule_input *in,
+			     struct finding *f)
 {
 	enum sight sight;
 
@@ -275,7 +275,7 @@ int judge_port(struct diagnosis *d, const struct observation *all, size_t port,
 		enum sight sight;
 
 		begin_finding(&f, row);
-		sight = look(row, l, &in, &f);
+		sight = judge_look(row, l, &in, &f);
 		l->why = sight == SIGHT_UNKNOWN ? f.why : NULL;
 		if (latch_rests(l, sight))
 			continue;
@@ -285,7 +285,7 @@ int judge_port(struct diagnosis *d, const struct observation *all, size_t port,
 			p->history.errors.told = true;
 		if (sight == SIGHT_YES)
 			l->yields = f.yields;
-		if (apply(d, p, (enum cause)c, &in, &f, step) < 0)
+		if (judge_apply(d, p, (enum cause)c, &in, &f, step) < 0)
 			r = -ENOMEM;
 	}
 	return r;

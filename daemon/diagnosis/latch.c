@@ -19,7 +19,7 @@ static enum latch_step open_now(struct latch *l, uint64_t now_ms)
 	return LATCH_OPENED;
 }
 
-static enum latch_step bad(struct latch *l, bool at_once, uint64_t now_ms)
+static enum latch_step latch_bad(struct latch *l, bool at_once, uint64_t now_ms)
 {
 	l->clear_ms = l->quiet_ms = 0;
 	/* A run is what makes two of three. */
@@ -43,7 +43,7 @@ enum latch_step latch_update(struct latch *l, const struct cause_row *row,
 	} else {
 		l->recent = (uint8_t)(l->recent << 1 | (sight == SIGHT_YES));
 		if (sight == SIGHT_YES)
-			return bad(l, at_once, now_ms);
+			return latch_bad(l, at_once, now_ms);
 		*(sight == SIGHT_QUIET ? &l->quiet_ms : &l->clear_ms) += (uint32_t)passed_ms;
 	}
 	if (!latch_is_open(l))

@@ -88,7 +88,7 @@ bool pause_contradicts(const struct rates *r, double line)
 }
 
 /* The sum of those that are seen; NaN if none is. */
-static double sum_of(const struct rates *r, const enum series *list, size_t n)
+static double rule_input_sum_of(const struct rates *r, const enum series *list, size_t n)
 {
 	double sum = (double)NAN;
 
@@ -99,8 +99,8 @@ static double sum_of(const struct rates *r, const enum series *list, size_t n)
 }
 
 #define SUM_OF(r, ...)                                                                             \
-	sum_of(r, (const enum series[]){__VA_ARGS__},                                              \
-	       sizeof((const enum series[]){__VA_ARGS__}) / sizeof(enum series))
+	rule_input_sum_of(r, (const enum series[]){__VA_ARGS__},                                   \
+			  sizeof((const enum series[]){__VA_ARGS__}) / sizeof(enum series))
 
 static double packets_or_estimate(double packets, double bytes, unsigned mtu)
 {

@@ -4,7 +4,7 @@
 
 #include "rules.h"
 
-static bool is_seen(const struct port_settings *s, enum settings_part part)
+static bool rule_is_seen(const struct port_settings *s, enum settings_part part)
 {
 	return s && (s->seen & part);
 }
@@ -19,8 +19,8 @@ static bool is_less(const struct pcie_link *l)
 enum sight rule_pcie_degraded(const struct rule_input *in, struct finding *f)
 {
 	const struct port_settings *s = in->port->settings;
-	bool own = is_seen(s, SETTINGS_PCIE);
-	bool bridge = is_seen(s, SETTINGS_PCIE_SEGMENT) && s->segment[0];
+	bool own = rule_is_seen(s, SETTINGS_PCIE);
+	bool bridge = rule_is_seen(s, SETTINGS_PCIE_SEGMENT) && s->segment[0];
 	const struct pcie_link *l;
 
 	if (!own && !bridge)
@@ -93,7 +93,7 @@ enum sight rule_wrong_priority(const struct rule_input *in, struct finding *f)
 
 	if (in->limits->expected == CC_LOSSY)
 		return SIGHT_NO;
-	if (!is_seen(in->port->settings, SETTINGS_PFC))
+	if (!rule_is_seen(in->port->settings, SETTINGS_PFC))
 		return cannot_decide(f, "which priorities are lossless is not visible");
 	if (in->port->settings->pfc == 0)
 		return cannot_decide(f, "no priority is lossless");
@@ -113,7 +113,7 @@ enum sight rule_wrong_priority(const struct rule_input *in, struct finding *f)
 	     threshold(in, LIMIT_outside_lossless) * back->all);
 	show_priority(in, f, sends ? SERIES_PRIORITY_SENT : SERIES_PRIORITY_RECEIVED);
 	show(f, "mask of the lossless priorities", "", in->port->settings->pfc, (double)NAN);
-	if (is_seen(in->port->settings, SETTINGS_DSCP))
+	if (rule_is_seen(in->port->settings, SETTINGS_DSCP))
 		show(f, "DSCP is trusted", "", in->port->settings->dscp_trusted, 1);
 	return SIGHT_YES;
 }
@@ -128,14 +128,14 @@ enum sight rule_pfc_mismatch(const struct rule_input *in, struct finding *f)
 
 	if (in->limits->expected == CC_LOSSY)
 		return SIGHT_NO;
-	if (!is_seen(s, SETTINGS_PFC))
+	if (!rule_is_seen(s, SETTINGS_PFC))
 		return cannot_decide(f, "which priorities are lossless is not visible");
 	others = g ? siblings_agree(&g->pfc, s->pfc) : -1;
-	if (!is_seen(s, SETTINGS_PEER_PFC) && others < 0)
+	if (!rule_is_seen(s, SETTINGS_PEER_PFC) && others < 0)
 		return cannot_decide(f, "neither the switch (DCBX) nor siblings tell theirs");
 	f->severity = SEVERITY_WARNING;
 	show(f, "PFC mask of this port", "", s->pfc, (double)NAN);
-	if (is_seen(s, SETTINGS_PEER_PFC) && s->peer_pfc != s->pfc) {
+	if (rule_is_seen(s, SETTINGS_PEER_PFC) && s->peer_pfc != s->pfc) {
 		show(f, "PFC mask of the switch port", "", s->peer_pfc, s->pfc);
 		f->why = "the switch says otherwise";
 		return SIGHT_YES;

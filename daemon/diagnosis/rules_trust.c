@@ -8,7 +8,7 @@
 #define CONTRADICTION_S 10
 #define STUCK_S		10
 
-static enum sight stuck(struct finding *f, enum severity severity, const char *why)
+static enum sight rule_stuck(struct finding *f, enum severity severity, const char *why)
 {
 	f->severity = severity;
 	f->why = why;
@@ -17,7 +17,7 @@ static enum sight stuck(struct finding *f, enum severity severity, const char *w
 }
 
 /* The first sample of those that so many seconds come from. */
-static uint64_t first_of(const struct rule_input *in, double seconds)
+static uint64_t rule_first_of(const struct rule_input *in, double seconds)
 {
 	return in->now_ms - (uint64_t)(1000 * fmax(seconds - in->interval_s, 0));
 }
@@ -36,14 +36,15 @@ enum sight rule_nic_stuck(const struct rule_input *in, struct finding *f)
 	const struct observed_health *h = &in->port->health;
 
 	if (h->unreachable)
-		return stuck(f, SEVERITY_CRITICAL,
-			     "the function does not answer on the bus any more");
+		return rule_stuck(f, SEVERITY_CRITICAL,
+				  "the function does not answer on the bus any more");
 	if (h->driverless && in->settled)
-		return stuck(f, SEVERITY_CRITICAL, "the function has no RDMA device");
+		return rule_stuck(f, SEVERITY_CRITICAL, "the function has no RDMA device");
 	if (h->devlink_error[0])
-		return stuck(f, SEVERITY_CRITICAL, "a devlink health reporter is in state error");
+		return rule_stuck(f, SEVERITY_CRITICAL,
+				  "a devlink health reporter is in state error");
 	if (in->history->commands_fail)
-		return stuck(f, SEVERITY_WARNING, "firmware commands fail");
+		return rule_stuck(f, SEVERITY_WARNING, "firmware commands fail");
 	if (in->history->stuck_s < STUCK_S && (in->history->frozen_s < STUCK_S || has_vfs(in)))
 		return SIGHT_NO;
 	show(f, "roce_bytes_total", "B/s",
@@ -52,8 +53,8 @@ enum sight rule_nic_stuck(const struct rule_input *in, struct finding *f)
 	     rate_of(in, SERIES_PACKETS_RECEIVED) + rate_of(in, SERIES_PACKETS_SENT), (double)NAN);
 	show(f, "standing still for", "s", fmax(in->history->stuck_s, in->history->frozen_s),
 	     STUCK_S);
-	f->since_ms = first_of(in, fmax(in->history->stuck_s, in->history->frozen_s));
-	return stuck(f, SEVERITY_WARNING, "counters stand still while traffic flows");
+	f->since_ms = rule_first_of(in, fmax(in->history->stuck_s, in->history->frozen_s));
+	return rule_stuck(f, SEVERITY_WARNING, "counters stand still while traffic flows");
 }
 
 /* One is enough: the kernel's watchdog waits for seconds, and no healthy NIC has any. */
@@ -103,7 +104,7 @@ enum sight rule_contradicting_counters(const struct rule_input *in, struct findi
 	if (in->history->disagree_s < CONTRADICTION_S)
 		return SIGHT_NO;
 	f->severity = SEVERITY_WARNING;
-	f->since_ms = first_of(in, in->history->disagree_s);
+	f->since_ms = rule_first_of(in, in->history->disagree_s);
 	show(f, "roce_ecn_ce_received_packets_total", "1/s", rate_of(in, SERIES_CE), (double)NAN);
 	show(f, "roce_cnp_sent_packets_total", "1/s", rate_of(in, SERIES_CNP_SENT), (double)NAN);
 	show(f, "roce_cnp_received_packets_total", "1/s", rate_of(in, SERIES_CNP_RECEIVED),

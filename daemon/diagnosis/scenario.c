@@ -32,7 +32,8 @@ struct scenario {
 /* --- ports ------------------------------------------------------------------------------------ */
 
 /* NULL: there is no room. */
-static struct scenario_port *find_port(struct scenario *s, const char *device, uint32_t port)
+static struct scenario_port *scenario_find_port(struct scenario *s, const char *device,
+						uint32_t port)
 {
 	struct scenario_port *p;
 
@@ -65,7 +66,7 @@ static struct scenario_port *find_port(struct scenario *s, const char *device, u
 	return p;
 }
 
-static struct scenario_port *port_of(struct scenario *s, const json_t *object)
+static struct scenario_port *scenario_port_of(struct scenario *s, const json_t *object)
 {
 	const char *device = json_string_value(json_object_get(object, "device"));
 	const json_t *port = json_object_get(object, "port");
@@ -79,7 +80,7 @@ static struct scenario_port *port_of(struct scenario *s, const json_t *object)
 		scenario_tell(MISTAKE_WRONG_TYPE, "port", &s->lines);
 		return NULL;
 	}
-	return find_port(s, device, (uint32_t)n);
+	return scenario_find_port(s, device, (uint32_t)n);
 }
 
 /* --- the header ------------------------------------------------------------------------------- */
@@ -108,7 +109,7 @@ static void take_header_ports(struct scenario *s, const json_t *list)
 	size_t i;
 
 	json_array_foreach ((json_t *)list, i, object) {
-		struct scenario_port *p = port_of(s, object);
+		struct scenario_port *p = scenario_port_of(s, object);
 
 		if (!p)
 			continue;
@@ -170,10 +171,10 @@ static void take_sources(struct scenario *s, const json_t *sources)
 	}
 }
 
-static void take_port(struct scenario *s, const json_t *object, const char *const *skip)
+static void scenario_take_port(struct scenario *s, const json_t *object, const char *const *skip)
 {
 	const struct scenario_complaints c = {scenario_tell, &s->lines};
-	struct scenario_port *p = port_of(s, object);
+	struct scenario_port *p = scenario_port_of(s, object);
 
 	if (!p)
 		return;
@@ -186,7 +187,7 @@ static void take_port(struct scenario *s, const json_t *object, const char *cons
 	scenario_port_values(p, json_object_get(object, "values"), &c);
 }
 
-static void take_sample(struct scenario *s, const json_t *object)
+static void scenario_take_sample(struct scenario *s, const json_t *object)
 {
 	static const char *const keys[] = {"t",	     "wall", "sources", "ports", "partial",
 					   "device", "port", "values",	"about", NULL};
@@ -200,10 +201,10 @@ static void take_sample(struct scenario *s, const json_t *object)
 	take_sources(s, json_object_get(object, "sources"));
 	list = json_object_get(object, "ports");
 	json_array_foreach ((json_t *)list, i, port) {
-		take_port(s, port, port_skips);
+		scenario_take_port(s, port, port_skips);
 	}
 	if (json_object_get(object, "device") || (!list && json_object_get(object, "values")))
-		take_port(s, object, keys);
+		scenario_take_port(s, object, keys);
 }
 
 static bool time_of(struct scenario *s, const json_t *object, double *ret)
@@ -249,7 +250,7 @@ static void begin_time(struct scenario *s, double t)
 }
 
 /* Ports that no line told of could not be looked at; in a hurry only those that moved are. */
-static void finish(struct scenario *s, struct observation *ret)
+static void scenario_finish(struct scenario *s, struct observation *ret)
 {
 	double started = s->start_unix > 0 ? s->start_unix + s->t : 0;
 	double unix_s = isnan(s->wall) ? started : s->wall;
@@ -309,7 +310,7 @@ int scenario_next(struct scenario *s, struct observation *ret, struct err *e)
 		}
 		if (s->has_t && begins_next(s, object, t)) {
 			s->next = object;
-			finish(s, ret);
+			scenario_finish(s, ret);
 			return 1;
 		}
 		if (!s->has_t && t == s->t && t >= 0) {
@@ -319,12 +320,12 @@ int scenario_next(struct scenario *s, struct observation *ret, struct err *e)
 		}
 		if (!s->has_t)
 			begin_time(s, t);
-		take_sample(s, object);
+		scenario_take_sample(s, object);
 		json_decref(object);
 	}
 	if (r < 0 || !s->has_t)
 		return r;
-	finish(s, ret);
+	scenario_finish(s, ret);
 	return 1;
 }
 

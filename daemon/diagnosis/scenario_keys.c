@@ -50,7 +50,7 @@ static bool read_field(void *base, const struct key *k, const json_t *v)
 	return false;
 }
 
-static const struct key *find_key(const struct key *keys, size_t n, const char *name)
+static const struct key *scenario_keys_find_key(const struct key *keys, size_t n, const char *name)
 {
 	for (size_t i = 0; i < n; i++)
 		if (strcmp(keys[i].name, name) == 0)
@@ -74,7 +74,7 @@ void keys_read(struct scenario_port *p, void *base, const json_t *object, const 
 	json_t *v;
 
 	json_object_foreach ((json_t *)object, name, v) {
-		const struct key *k = find_key(keys, n, name);
+		const struct key *k = scenario_keys_find_key(keys, n, name);
 
 		if (!k && !is_one_of(name, skip))
 			c->tell(MISTAKE_UNKNOWN_KEY, name, c->arg);

@@ -80,7 +80,7 @@ static int read_line(struct scenario_lines *s, size_t *ret_len, bool *ret_too_lo
 	return c != EOF || len > 0;
 }
 
-static bool is_blank(const char *line, size_t len)
+static bool scenario_is_blank(const char *line, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
 		if (line[i] != ' ' && line[i] != '\t' && line[i] != '\r')
@@ -103,7 +103,7 @@ int scenario_lines_next(struct scenario_lines *s, json_t **ret, struct err *e)
 			scenario_tell(MISTAKE_TOO_LONG, NULL, s);
 			continue;
 		}
-		if (is_blank(s->line, len))
+		if (scenario_is_blank(s->line, len))
 			continue;
 		object = json_loadb(s->line, len, JSON_DECODE_ANY, &error);
 		if (json_is_object(object)) {

@@ -124,8 +124,8 @@ static const struct key setting_keys[] = {
 	{"segment", 0, 0, read_segment, KEY_OBJECT, SETTINGS_PCIE_SEGMENT},
 };
 
-static bool read_settings(struct scenario_port *p, const json_t *v,
-			  const struct scenario_complaints *c)
+static bool scenario_port_read_settings(struct scenario_port *p, const json_t *v,
+					const struct scenario_complaints *c)
 {
 	memset(&p->settings, 0, sizeof(p->settings));
 	keys_read(p, &p->settings, v, setting_keys, ARRAY_SIZE(setting_keys), NULL,
@@ -137,7 +137,7 @@ static bool read_settings(struct scenario_port *p, const json_t *v,
 /* --- pods, queue pairs, health ---------------------------------------------------------------- */
 
 /* "namespace/name", or an object. */
-static bool read_pod(struct observed_pod *pod, const json_t *v)
+static bool scenario_port_read_pod(struct observed_pod *pod, const json_t *v)
 {
 	const char *text = json_string_value(v), *slash = text ? strchr(text, '/') : NULL;
 	const json_t *name = json_object_get(v, "name");
@@ -167,7 +167,7 @@ static bool read_pods(struct scenario_port *p, const json_t *v, const struct sce
 	json_array_foreach ((json_t *)v, i, item) {
 		if (n == SCENARIO_PODS_MAX)
 			break;
-		if (!read_pod(&p->pods[n], item))
+		if (!scenario_port_read_pod(&p->pods[n], item))
 			return false;
 		n++;
 	}
@@ -275,8 +275,8 @@ static bool set_state(struct port_observation *o, double n)
 	return true;
 }
 
-static bool read_state(struct scenario_port *p, const json_t *v,
-		       const struct scenario_complaints *c)
+static bool scenario_port_read_state(struct scenario_port *p, const json_t *v,
+				     const struct scenario_complaints *c)
 {
 	static const char *const words[] = {"unknown", "down",	 "init",
 					    "armed",   "active", "active_defer"};
@@ -318,13 +318,13 @@ static const struct key port_keys[] = {
 	{"visible", OF_PORT(visible), 0, NULL, KEY_BOOL, 0},
 	{"mtu_bytes", OF_PORT(mtu), 0, NULL, KEY_U32, 0},
 	{"rate_bytes_per_second", 0, 0, read_rate, KEY_OBJECT, 0},
-	{"state", 0, 0, read_state, KEY_OBJECT, 0},
+	{"state", 0, 0, scenario_port_read_state, KEY_OBJECT, 0},
 	{"link_layer", 0, 0, read_link_layer, KEY_OBJECT, 0},
 	{"pods", 0, 0, read_pods, KEY_OBJECT, 0},
 	{"qps", 0, 0, read_qps, KEY_OBJECT, 0},
 	{"health", 0, 0, read_health, KEY_OBJECT, 0},
 	{"stood", 0, 0, read_stood, KEY_OBJECT, 0},
-	{"settings", 0, 0, read_settings, KEY_OBJECT, 0},
+	{"settings", 0, 0, scenario_port_read_settings, KEY_OBJECT, 0},
 };
 
 void scenario_port_init(struct scenario_port *p, const char *device, uint32_t port)
@@ -373,7 +373,8 @@ static bool take_gauge(struct scenario_port *p, const char *family, const char *
 }
 
 /* "family{labels}" in two. False: it is no name of a series. */
-static bool split(const char *name, char family[SERIES_NAME_MAX], const char **ret_labels)
+static bool scenario_port_split(const char *name, char family[SERIES_NAME_MAX],
+				const char **ret_labels)
 {
 	size_t len = strcspn(name, "{");
 
@@ -402,7 +403,7 @@ void scenario_port_values(struct scenario_port *p, const json_t *values,
 			c->tell(MISTAKE_WRONG_TYPE, name, c->arg);
 			continue;
 		}
-		if (!split(name, family, &labels))
+		if (!scenario_port_split(name, family, &labels))
 			continue;
 		series = series_find(family, labels);
 		if (series >= 0)

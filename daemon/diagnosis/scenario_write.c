@@ -10,7 +10,7 @@
 
 /* Gives the value away; what there is no memory for makes the whole fail (jansson passes NULL on as
  * an error of the set). */
-static bool put(json_t *object, const char *key, json_t *value)
+static bool scenario_put(json_t *object, const char *key, json_t *value)
 {
 	return json_object_set_new(object, key, value) == 0;
 }
@@ -20,16 +20,16 @@ static bool put(json_t *object, const char *key, json_t *value)
 static bool put_dscp(json_t *object, const struct port_settings *s)
 {
 	json_t *priorities = json_object();
-	bool ok = put(object, "trust", json_string(s->dscp_trusted ? "dscp" : "pcp"));
+	bool ok = scenario_put(object, "trust", json_string(s->dscp_trusted ? "dscp" : "pcp"));
 
 	for (int i = 0; i < N_DSCP; i++) {
 		char name[12];
 
 		snprintf(name, sizeof(name), "%d", i);
 		if (s->dscp_priority[i] != NO_PRIORITY)
-			ok &= put(priorities, name, json_integer(s->dscp_priority[i]));
+			ok &= scenario_put(priorities, name, json_integer(s->dscp_priority[i]));
 	}
-	return put(object, "dscp_priority", priorities) && ok;
+	return scenario_put(object, "dscp_priority", priorities) && ok;
 }
 
 /* Mega transfers a second are whole thousands and halves of them. */
@@ -44,7 +44,7 @@ static json_t *segment_json(const struct port_settings *s)
 {
 	json_t *link = link_json(&s->segment_link);
 
-	if (link && put(link, "id", json_text(s->segment)))
+	if (link && scenario_put(link, "id", json_text(s->segment)))
 		return link;
 	json_decref(link);
 	return NULL;
@@ -57,27 +57,27 @@ static bool put_parts(json_t *object, const struct port_settings *s)
 	if (s->seen & SETTINGS_DSCP)
 		ok = put_dscp(object, s);
 	if (s->seen & SETTINGS_PFC)
-		ok &= put(object, "pfc", json_integer(s->pfc));
+		ok &= scenario_put(object, "pfc", json_integer(s->pfc));
 	if (s->seen & SETTINGS_PEER_PFC)
-		ok &= put(object, "peer_pfc", json_integer(s->peer_pfc));
+		ok &= scenario_put(object, "peer_pfc", json_integer(s->peer_pfc));
 	if (s->seen & SETTINGS_PAUSE)
-		ok &= put(object, "pause_receives", json_boolean(s->pause_receives)) &&
-		      put(object, "pause_sends", json_boolean(s->pause_sends));
+		ok &= scenario_put(object, "pause_receives", json_boolean(s->pause_receives)) &&
+		      scenario_put(object, "pause_sends", json_boolean(s->pause_sends));
 	if (s->seen & SETTINGS_DCBX)
-		ok &= put(object, "dcbx", json_integer(s->dcbx));
+		ok &= scenario_put(object, "dcbx", json_integer(s->dcbx));
 	if (s->seen & SETTINGS_CM_TYPE)
-		ok &= put(object, "cm_roce_v2", json_boolean(s->cm_roce_v2));
+		ok &= scenario_put(object, "cm_roce_v2", json_boolean(s->cm_roce_v2));
 	if (s->seen & SETTINGS_CM_TOS)
-		ok &= put(object, "cm_tos", json_integer(s->cm_tos));
+		ok &= scenario_put(object, "cm_tos", json_integer(s->cm_tos));
 	if (s->seen & SETTINGS_PCIE)
-		ok &= put(object, "pcie", link_json(&s->pcie));
+		ok &= scenario_put(object, "pcie", link_json(&s->pcie));
 	if (s->seen & SETTINGS_PCIE_SEGMENT)
-		ok &= put(object, "segment", segment_json(s));
+		ok &= scenario_put(object, "segment", segment_json(s));
 	return ok;
 }
 
 /* The object, or NULL where something is missing in it. */
-static json_t *whole(json_t *object, bool ok)
+static json_t *scenario_whole(json_t *object, bool ok)
 {
 	if (ok)
 		return object;
@@ -89,12 +89,12 @@ static json_t *settings_json(const struct port_settings *s)
 {
 	json_t *object = s ? json_object() : json_null();
 
-	return whole(object, !s || put_parts(object, s));
+	return scenario_whole(object, !s || put_parts(object, s));
 }
 
 /* --- pods, queue pairs, health ---------------------------------------------------------------- */
 
-static json_t *pods_json(const struct port_observation *o)
+static json_t *scenario_pods_json(const struct port_observation *o)
 {
 	json_t *list = json_array();
 	bool ok = list;
@@ -106,7 +106,7 @@ static json_t *pods_json(const struct port_observation *o)
 
 		ok &= json_array_append_new(list, item) == 0;
 	}
-	return whole(list, ok);
+	return scenario_whole(list, ok);
 }
 
 static json_t *qps_json(const struct observed_qps *q)
@@ -120,12 +120,12 @@ static json_t *qps_json(const struct observed_qps *q)
 			   (json_int_t)q->peers, "not_ect", (json_int_t)q->not_ect, "path_mtu",
 			   (json_int_t)q->path_mtu);
 	if (q->labels_known)
-		ok = put(object, "one_label", json_integer(q->one_label));
+		ok = scenario_put(object, "one_label", json_integer(q->one_label));
 	if (q->failures_known)
-		ok = ok && put(object, "failed", json_integer(q->failed)) &&
-		     put(object, "failed_peers", json_integer(q->failed_peers)) &&
-		     put(object, "peer", json_text(q->peer));
-	return whole(object, ok);
+		ok = ok && scenario_put(object, "failed", json_integer(q->failed)) &&
+		     scenario_put(object, "failed_peers", json_integer(q->failed_peers)) &&
+		     scenario_put(object, "peer", json_text(q->peer));
+	return scenario_whole(object, ok);
 }
 
 static json_t *health_json(const struct observed_health *h)
@@ -151,7 +151,7 @@ static json_t *stood_json(const struct port_observation *o)
 /* --- the port --------------------------------------------------------------------------------- */
 
 /* What is counted in whole is written so, as far as a double has it so. */
-static json_t *value_json(enum series s, double value)
+static json_t *scenario_value_json(enum series s, double value)
 {
 	return series_kind(s) == SERIES_EVENTS && value < 9e15 ? json_integer((json_int_t)value)
 							       : json_real(value);
@@ -167,9 +167,9 @@ static json_t *values_json(const double value[N_SERIES])
 		if (isnan(value[i]))
 			continue;
 		series_full_name((enum series)i, name);
-		ok &= put(object, name, value_json((enum series)i, value[i]));
+		ok &= scenario_put(object, name, scenario_value_json((enum series)i, value[i]));
 	}
-	return whole(object, ok);
+	return scenario_whole(object, ok);
 }
 
 static bool put_texts(json_t *object, const struct port_observation *o)
@@ -188,47 +188,48 @@ static bool put_texts(json_t *object, const struct port_observation *o)
 	bool ok = true;
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
-		ok &= put(object, texts[i].key, json_text(texts[i].text));
+		ok &= scenario_put(object, texts[i].key, json_text(texts[i].text));
 	return ok;
 }
 
-static bool put_state(json_t *object, const struct port_observation *o)
+static bool scenario_put_state(json_t *object, const struct port_observation *o)
 {
-	return put(object, "port", json_integer(o->port)) &&
-	       put(object, "visible", json_boolean(o->visible)) &&
-	       put(object, "management", json_boolean(o->management)) &&
-	       put(object, "admin_down", json_boolean(o->admin_down)) &&
-	       put(object, "was_active", json_boolean(o->was_active)) &&
-	       put(object, "gid_moved", json_boolean(o->gid_moved)) &&
-	       put(object, "state", json_integer(o->state)) &&
-	       put(object, "rate_bytes_per_second",
-		   json_real((double)o->rate_bps / BITS_IN_BYTE)) &&
-	       put(object, "mtu_bytes", json_integer(o->mtu));
+	return scenario_put(object, "port", json_integer(o->port)) &&
+	       scenario_put(object, "visible", json_boolean(o->visible)) &&
+	       scenario_put(object, "management", json_boolean(o->management)) &&
+	       scenario_put(object, "admin_down", json_boolean(o->admin_down)) &&
+	       scenario_put(object, "was_active", json_boolean(o->was_active)) &&
+	       scenario_put(object, "gid_moved", json_boolean(o->gid_moved)) &&
+	       scenario_put(object, "state", json_integer(o->state)) &&
+	       scenario_put(object, "rate_bytes_per_second",
+			    json_real((double)o->rate_bps / BITS_IN_BYTE)) &&
+	       scenario_put(object, "mtu_bytes", json_integer(o->mtu));
 }
 
-static json_t *port_json(const struct port_observation *o)
+static json_t *scenario_port_json(const struct port_observation *o)
 {
 	json_t *object = json_object();
-	bool ok = object && put_texts(object, o) && put_state(object, o) &&
-		  put(object, "pods", pods_json(o)) && put(object, "qps", qps_json(&o->qps)) &&
-		  put(object, "health", health_json(&o->health)) &&
-		  put(object, "stood", stood_json(o)) &&
-		  put(object, "settings", settings_json(o->settings)) &&
-		  put(object, "values", values_json(o->value));
+	bool ok = object && put_texts(object, o) && scenario_put_state(object, o) &&
+		  scenario_put(object, "pods", scenario_pods_json(o)) &&
+		  scenario_put(object, "qps", qps_json(&o->qps)) &&
+		  scenario_put(object, "health", health_json(&o->health)) &&
+		  scenario_put(object, "stood", stood_json(o)) &&
+		  scenario_put(object, "settings", settings_json(o->settings)) &&
+		  scenario_put(object, "values", values_json(o->value));
 
-	return whole(object, ok);
+	return scenario_whole(object, ok);
 }
 
 /* --- the line --------------------------------------------------------------------------------- */
 
-static json_t *ports_json(const struct observation *o)
+static json_t *scenario_ports_json(const struct observation *o)
 {
 	json_t *list = json_array();
 	bool ok = list;
 
 	for (size_t i = 0; ok && i < o->n_ports; i++)
-		ok = json_array_append_new(list, port_json(&o->ports[i])) == 0;
-	return whole(list, ok);
+		ok = json_array_append_new(list, scenario_port_json(&o->ports[i])) == 0;
+	return scenario_whole(list, ok);
 }
 
 static json_t *sources_json(const struct observation *o)
@@ -241,20 +242,22 @@ static json_t *sources_json(const struct observation *o)
 		double age_ms = s->read_ms < o->now_ms ? (double)(o->now_ms - s->read_ms) : 0;
 
 		if (s->used)
-			ok &= put(object, source_name((enum source)i), json_real(age_ms / 1000));
+			ok &= scenario_put(object, source_name((enum source)i),
+					   json_real(age_ms / 1000));
 	}
-	return whole(object, ok);
+	return scenario_whole(object, ok);
 }
 
 json_t *scenario_line(const struct observation *o)
 {
 	json_t *line = json_object();
-	bool ok = line && put(line, "t", json_real((double)o->now_ms / 1000));
+	bool ok = line && scenario_put(line, "t", json_real((double)o->now_ms / 1000));
 
 	if (o->unix_ms)
-		ok &= put(line, "wall", json_real((double)o->unix_ms / 1000));
+		ok &= scenario_put(line, "wall", json_real((double)o->unix_ms / 1000));
 	if (o->partial)
-		ok &= put(line, "partial", json_true());
-	ok = ok && put(line, "sources", sources_json(o)) && put(line, "ports", ports_json(o));
-	return whole(line, ok);
+		ok &= scenario_put(line, "partial", json_true());
+	ok = ok && scenario_put(line, "sources", sources_json(o)) &&
+	     scenario_put(line, "ports", scenario_ports_json(o));
+	return scenario_whole(line, ok);
 }

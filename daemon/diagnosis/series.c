@@ -23,7 +23,7 @@ static size_t family_len(const struct series_row *row)
 	return strcspn(row->name, "{");
 }
 
-static const struct series_row *row_of(enum series s)
+static const struct series_row *series_row_of(enum series s)
 {
 	size_t i = 0;
 
@@ -33,7 +33,7 @@ static const struct series_row *row_of(enum series s)
 }
 
 /* Of labels, the value of the one that `wanted` begins with, `key="`; NULL: it has none. */
-static const char *value_of(const char *labels, const char *wanted, size_t key_len)
+static const char *series_value_of(const char *labels, const char *wanted, size_t key_len)
 {
 	for (const char *at = labels; (at = strstr(at, wanted)); at++)
 		if ((at == labels || at[-1] == ',' || at[-1] == ' ' || at[-1] == '{') &&
@@ -59,7 +59,7 @@ static int match_labels(const struct series_row *row, const char *labels)
 		key[key_len] = '\0';
 		value = wanted + key_len;
 		value_len = strcspn(value, "\"");
-		given = value_of(labels, key, key_len);
+		given = series_value_of(labels, key, key_len);
 		if (!given)
 			return -1;
 		if (*value == '#') {
@@ -94,12 +94,12 @@ int series_find(const char *family, const char *labels)
 
 const char *series_name(enum series s)
 {
-	return row_of(s)->name;
+	return series_row_of(s)->name;
 }
 
 void series_full_name(enum series s, char ret[SERIES_NAME_SIZE])
 {
-	const struct series_row *row = row_of(s);
+	const struct series_row *row = series_row_of(s);
 	const char *mark = strchr(row->name, '#');
 
 	if (mark)
@@ -117,7 +117,7 @@ const unsigned char series_kinds[N_SERIES] = {
 
 int series_number(enum series s)
 {
-	const struct series_row *row = row_of(s);
+	const struct series_row *row = series_row_of(s);
 
 	return row->n > 1 ? (int)(s - row->first) : -1;
 }

@@ -4,14 +4,14 @@
 #include <string.h>
 
 /* Whoever becomes the symptom of another was told of before. */
-static bool is_told(const struct verdict *v)
+static bool verdict_event_is_told(const struct verdict *v)
 {
 	if (v->change == VERDICT_CLOSED)
 		return !v->explained || v->closed == CLOSE_EXPLAINED;
 	return v->change == VERDICT_OPENED && !v->explained;
 }
 
-static const char *end_text(enum close_reason why)
+static const char *verdict_end_text(enum close_reason why)
 {
 	static const char *const texts[] = {
 		[CLOSE_CLEARED] = "over",
@@ -28,7 +28,7 @@ bool verdict_event(const struct verdict *v, uint64_t unix_ms, struct event *ret)
 	const struct cause_row *row = cause_row(v->cause);
 	bool ends = v->change == VERDICT_CLOSED;
 
-	if (!is_told(v))
+	if (!verdict_event_is_told(v))
 		return false;
 	*ret = (struct event){.first_ms = unix_ms, .last_ms = unix_ms, .count = 1};
 	ret->type = !ends && v->severity > SEVERITY_INFO ? EVENT_WARNING : EVENT_NORMAL;
@@ -40,7 +40,7 @@ bool verdict_event(const struct verdict *v, uint64_t unix_ms, struct event *ret)
 	}
 	if (ends)
 		snprintf(ret->message, sizeof(ret->message), "%s port %u: %s is %s", v->device,
-			 v->port, row->name, end_text(v->closed));
+			 v->port, row->name, verdict_end_text(v->closed));
 	else
 		snprintf(ret->message, sizeof(ret->message), "%s port %u: %s, %s: %s", v->device,
 			 v->port, row->name, severity_name(v->severity), row->sentence);

@@ -23,7 +23,7 @@ void verdicts_begin(struct diagnosis *d)
 	d->n_verdicts = kept;
 }
 
-static size_t index_of(const struct diagnosis *d, uint32_t port_id, enum cause c)
+static size_t verdicts_index_of(const struct diagnosis *d, uint32_t port_id, enum cause c)
 {
 	size_t i = 0;
 
@@ -35,12 +35,12 @@ static size_t index_of(const struct diagnosis *d, uint32_t port_id, enum cause c
 
 struct verdict *verdicts_find(struct diagnosis *d, uint32_t port_id, enum cause c)
 {
-	size_t i = index_of(d, port_id, c);
+	size_t i = verdicts_index_of(d, port_id, c);
 
 	return i < d->n_verdicts ? &d->verdicts[i] : NULL;
 }
 
-static int make_room(struct diagnosis *d)
+static int verdicts_make_room(struct diagnosis *d)
 {
 	size_t room = d->room_verdicts ? 2 * d->room_verdicts : FIRST_ROOM;
 	void *p;
@@ -64,7 +64,7 @@ struct verdict *verdicts_add(struct diagnosis *d, const struct watched_port *p,
 {
 	struct verdict *v;
 
-	if (make_room(d) < 0)
+	if (verdicts_make_room(d) < 0)
 		return NULL;
 	v = &d->verdicts[d->n_verdicts];
 	d->owners[d->n_verdicts++] = (struct verdict_owner){.port_id = p->id};
@@ -132,7 +132,7 @@ static bool outlives_shortly(const struct diagnosis *d, const struct verdict_own
 	       (double)(d->now_ms - o->explained_ms) < 1000 * d->limits.value[LIMIT_hold_seconds];
 }
 
-static void tell(struct diagnosis *d, size_t at)
+static void verdicts_tell(struct diagnosis *d, size_t at)
 {
 	d->owners[at].told = true;
 	d->verdicts[at].change = VERDICT_OPENED;
@@ -165,7 +165,7 @@ void verdicts_explain(struct diagnosis *d, const struct watched_port *p)
 			v->explained = !is_bad(&p->latch[v->cause]) ||
 				       outlives_shortly(d, &d->owners[i]);
 			if (!v->explained)
-				tell(d, i);
+				verdicts_tell(d, i);
 		}
 		if (explained & CAUSE_BIT(v->cause))
 			d->owners[i].explained_ms = d->now_ms;

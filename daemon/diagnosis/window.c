@@ -55,14 +55,14 @@ void timeline_add(struct timeline *t, uint64_t now_ms)
 		t->n++;
 }
 
-static unsigned index_of(const struct timeline *t, unsigned back)
+static unsigned window_index_of(const struct timeline *t, unsigned back)
 {
 	return back <= t->newest ? t->newest - back : t->newest + WINDOW_ROWS - back;
 }
 
 static uint64_t age_of(const struct timeline *t, unsigned back)
 {
-	return t->at_ms[t->newest] - t->at_ms[index_of(t, back)];
+	return t->at_ms[t->newest] - t->at_ms[window_index_of(t, back)];
 }
 
 uint64_t timeline_span(const struct timeline *t, uint64_t ms, unsigned rows, uint64_t gap_ms)
@@ -89,7 +89,7 @@ uint64_t timeline_interval(const struct timeline *t)
 
 static bool within(const struct timeline *t, unsigned back, uint64_t span_ms)
 {
-	return back < t->n && t->at_ms[t->newest] - t->at_ms[index_of(t, back)] < span_ms;
+	return back < t->n && t->at_ms[t->newest] - t->at_ms[window_index_of(t, back)] < span_ms;
 }
 
 /* How many of the newest rows are within: the times of older rows are never later. */
@@ -116,16 +116,17 @@ bool window_reaches(const struct timeline *t, unsigned back, uint64_t span_ms)
 	return within(t, back, span_ms);
 }
 
-static const uint16_t *row_of(const struct window *w, const struct timeline *t, unsigned back)
+static const uint16_t *window_row_of(const struct window *w, const struct timeline *t,
+				     unsigned back)
 {
 	static const uint16_t unseen[N_SIGNALS] = {[0 ... N_SIGNALS - 1] = UNSEEN};
 
 	if (w->rows)
-		return w->rows[index_of(t, back)];
+		return w->rows[window_index_of(t, back)];
 	return back < w->n_still ? w->still : unseen;
 }
 
-static bool is_still(const uint16_t row[N_SIGNALS])
+static bool window_is_still(const uint16_t row[N_SIGNALS])
 {
 	for (int i = 0; i < N_SIGNALS; i++)
 		if (row[i] && row[i] != UNSEEN)
@@ -144,7 +145,7 @@ static bool is_unseen(const uint16_t row[N_SIGNALS])
 /* One more row like all before it, or the first in which something was seen. */
 static bool stay_still(struct window *w, const uint16_t row[N_SIGNALS])
 {
-	if (w->rows || !is_still(row))
+	if (w->rows || !window_is_still(row))
 		return false;
 	if (memcmp(row, w->still, sizeof(w->still)) != 0) {
 		if (!is_unseen(w->still))
@@ -166,7 +167,7 @@ static bool spread(struct window *w, const struct timeline *t)
 		return false;
 	memset(rows, 0xff, WINDOW_ROWS * sizeof(*rows));
 	for (unsigned back = 1; back <= w->n_still && back < t->n; back++)
-		memcpy(rows[index_of(t, back)], w->still, sizeof(*rows));
+		memcpy(rows[window_index_of(t, back)], w->still, sizeof(*rows));
 	w->rows = rows;
 	return true;
 }
@@ -200,7 +201,7 @@ void window_skip(struct window *w, const struct timeline *t)
 
 double window_get(const struct window *w, const struct timeline *t, enum signal s, unsigned back)
 {
-	return back < t->n ? window_unpack(row_of(w, t, back)[s]) : (double)NAN;
+	return back < t->n ? window_unpack(window_row_of(w, t, back)[s]) : (double)NAN;
 }
 
 double window_at(const struct window *w, unsigned index, unsigned back, enum signal s)
@@ -217,7 +218,7 @@ double window_mean(const struct window *w, const struct timeline *t, enum signal
 	double sum = 0;
 
 	for (unsigned back = 0; back < rows; back++) {
-		uint16_t packed = row_of(w, t, back)[s];
+		uint16_t packed = window_row_of(w, t, back)[s];
 
 		if (packed == UNSEEN)
 			continue;
@@ -235,7 +236,7 @@ void window_means(const struct window *w, const struct timeline *t, uint64_t spa
 	unsigned n[N_SIGNALS] = {0}, rows = rows_within(t, span_ms);
 
 	for (unsigned back = 0; back < rows; back++) {
-		const uint16_t *row = row_of(w, t, back);
+		const uint16_t *row = window_row_of(w, t, back);
 
 		for (int s = 0; s < N_SIGNALS; s++) {
 			if (row[s] == UNSEEN)
@@ -256,9 +257,10 @@ double window_sum(const struct window *w, const struct timeline *t, enum signal 
 
 	*ret_seconds = 0;
 	for (unsigned back = 0; within(t, back, span_ms) && back + 1 < t->n; back++) {
-		unsigned at = index_of(t, back);
-		uint16_t packed = row_of(w, t, back)[s];
-		double seconds = (double)(t->at_ms[at] - t->at_ms[index_of(t, back + 1)]) / 1000;
+		unsigned at = window_index_of(t, back);
+		uint16_t packed = window_row_of(w, t, back)[s];
+		double seconds = (double)(t->at_ms[at] - t->at_ms[window_index_of(t, back + 1)]) /
+				 1000;
 
 		if (packed == UNSEEN)
 			continue;
@@ -309,7 +311,7 @@ uint64_t window_silent(const struct window *w, const struct timeline *t, enum si
 		if (window_get(w, t, silent, back) > 0)
 			break;
 		if (window_get(w, t, moves, back) > 0)
-			since = t->at_ms[index_of(t, back)];
+			since = t->at_ms[window_index_of(t, back)];
 	}
 	return since;
 }
@@ -347,7 +349,7 @@ static uint64_t since_row(const struct window *w, const struct timeline *t, enum
 	least = fmax(level / 4, fmin(3 * usual, (level + usual) / 2));
 	quiet_ms = lull_of(w, t, s, first, span_ms, quiet_ms, least);
 	for (unsigned back = first; back < t->n && age_of(t, back) - newest < span_ms; back++) {
-		uint64_t at = t->at_ms[index_of(t, back)];
+		uint64_t at = t->at_ms[window_index_of(t, back)];
 
 		if (window_get(w, t, s, back) >= least)
 			since = at;
@@ -368,7 +370,7 @@ uint64_t window_since_at(const struct window *w, const struct timeline *t, enum 
 {
 	unsigned first = 0;
 
-	while (first + 1 < t->n && t->at_ms[index_of(t, first)] > at_ms)
+	while (first + 1 < t->n && t->at_ms[window_index_of(t, first)] > at_ms)
 		first++;
 	return since_row(w, t, s, first, span_ms, quiet_ms);
 }

@@ -66,7 +66,7 @@ void bpf_maps_close(struct bpf_maps *m)
 	close_fd(&m->soft_counts_fd);
 }
 
-static bool has_key(const struct bpf_soft_device *d, unsigned n, const struct bpf_soft_key *key)
+static bool bpf_has_key(const struct bpf_soft_device *d, unsigned n, const struct bpf_soft_key *key)
 {
 	for (unsigned i = 0; i < n; i++)
 		if (memcmp(&d[i].key, key, sizeof(*key)) == 0)
@@ -84,7 +84,7 @@ unsigned bpf_maps_soft_counts(const struct bpf_maps *m, struct bpf_soft_device *
 		if (bpf_map_get_next_key(m->soft_counts_fd, steps ? &before : NULL, &key) < 0)
 			break;
 		before = key;
-		if (has_key(ret, n, &key) ||
+		if (bpf_has_key(ret, n, &key) ||
 		    bpf_map_lookup_elem(m->soft_counts_fd, &key, &ret[n].counts) < 0)
 			continue;
 		ret[n++].key = key;
@@ -112,7 +112,7 @@ static int share_maps(struct bpf_object *o, const struct bpf_maps *maps)
 
 /* --- one object ------------------------------------------------------------------------------- */
 
-static struct bpf_program *program_of(struct bpf_object *o, const char *name)
+static struct bpf_program *bpf_program_of(struct bpf_object *o, const char *name)
 {
 	return name ? bpf_object__find_program_by_name(o, name) : NULL;
 }
@@ -121,7 +121,7 @@ static struct bpf_program *program_of(struct bpf_object *o, const char *name)
 static int choose_function(struct bpf_object *o, const struct bpf_point *p,
 			   const struct bpf_hook *h)
 {
-	struct bpf_program *prog = program_of(o, h->program);
+	struct bpf_program *prog = bpf_program_of(o, h->program);
 	int r = -ENOENT;
 
 	if (!prog)
@@ -129,7 +129,7 @@ static int choose_function(struct bpf_object *o, const struct bpf_point *p,
 	bpf_program__set_autoload(prog, true);
 	if (h->kind == BPF_HOOK_KPROBE) {
 		if (h->returned)
-			bpf_program__set_autoload(program_of(o, h->returned), true);
+			bpf_program__set_autoload(bpf_program_of(o, h->returned), true);
 		return 0;
 	}
 	for (unsigned i = 0; i < BPF_POINT_FUNCTIONS && p->functions[i] && r < 0; i++)
@@ -199,10 +199,10 @@ static int attach_kprobe(struct bpf_loaded *l, struct bpf_object *o, const struc
 	int r = -ENOENT;
 
 	for (unsigned i = 0; i < BPF_POINT_FUNCTIONS && p->functions[i] && r < 0; i++) {
-		r = keep_link(l, bpf_program__attach_kprobe(program_of(o, h->program), false,
+		r = keep_link(l, bpf_program__attach_kprobe(bpf_program_of(o, h->program), false,
 							    p->functions[i]));
 		if (r == 0 && h->returned)
-			r = keep_link(l, bpf_program__attach_kprobe(program_of(o, h->returned),
+			r = keep_link(l, bpf_program__attach_kprobe(bpf_program_of(o, h->returned),
 								    true, p->functions[i]));
 	}
 	return r;
@@ -213,7 +213,7 @@ static int attach_hook(struct bpf_loaded *l, struct bpf_object *o, const struct 
 {
 	if (h->kind == BPF_HOOK_KPROBE)
 		return attach_kprobe(l, o, p, h);
-	return keep_link(l, bpf_program__attach_trace(program_of(o, h->program)));
+	return keep_link(l, bpf_program__attach_trace(bpf_program_of(o, h->program)));
 }
 
 /* --- a group ---------------------------------------------------------------------------------- */

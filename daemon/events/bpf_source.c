@@ -52,7 +52,7 @@ struct bpf_source {
 
 /* --- the ring --------------------------------------------------------------------------------- */
 
-static int on_record(void *ctx, void *data, size_t size)
+static int bpf_source_on_record(void *ctx, void *data, size_t size)
 {
 	struct bpf_source *b = ctx;
 
@@ -93,7 +93,7 @@ static bool is_empty(const struct bpf_source *b)
 
 /* What was lost is newer than what the ring still has: whoever looks again because of it is not to
  * be told older news afterwards. */
-static void on_readable(uv_poll_t *poll, int status, int events)
+static void bpf_source_on_readable(uv_poll_t *poll, int status, int events)
 {
 	struct bpf_source *b = poll->data;
 
@@ -110,7 +110,7 @@ static int ring_start(struct bpf_source *b, struct err *e)
 
 	if (r < 0)
 		return r;
-	b->ring = ring_buffer__new(b->maps.events_fd, on_record, b, NULL);
+	b->ring = ring_buffer__new(b->maps.events_fd, bpf_source_on_record, b, NULL);
 	if (!b->ring)
 		return err_set(e, errno ? -errno : -ENOMEM, "ring buffer: %s", strerror(errno));
 	r = uv_poll_init(b->loop, &b->poll, ring_buffer__epoll_fd(b->ring));
@@ -118,7 +118,7 @@ static int ring_start(struct bpf_source *b, struct err *e)
 		return err_set(e, r, "ring buffer: %s", uv_strerror(r));
 	b->poll.data = b;
 	b->polling = true;
-	uv_poll_start(&b->poll, UV_READABLE, on_readable);
+	uv_poll_start(&b->poll, UV_READABLE, bpf_source_on_readable);
 	return 0;
 }
 
@@ -283,7 +283,7 @@ int bpf_source_open(struct bpf_source **ret, struct uv_loop_s *loop, struct self
 	return 0;
 }
 
-static void on_closed(uv_handle_t *h)
+static void bpf_source_on_closed(uv_handle_t *h)
 {
 	struct bpf_source *b = h->data;
 
@@ -294,7 +294,7 @@ static void on_closed(uv_handle_t *h)
 static void close_poll(struct bpf_source *b)
 {
 	if (b->polling)
-		uv_close((uv_handle_t *)&b->poll, on_closed);
+		uv_close((uv_handle_t *)&b->poll, bpf_source_on_closed);
 	else
 		free(b);
 }

@@ -13,7 +13,8 @@ struct line {
 	size_t left;
 };
 
-__attribute__((format(printf, 2, 3))) static void add_text(struct line *l, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void bpf_event_add_text(struct line *l,
+								     const char *fmt, ...)
 {
 	va_list ap;
 	int n;
@@ -32,23 +33,23 @@ __attribute__((format(printf, 2, 3))) static void add_text(struct line *l, const
 static void add_task(struct line *l, const struct bpf_event *e)
 {
 	if (e->pid)
-		add_text(l, " by %s, pid %u", e->comm, e->pid);
+		bpf_event_add_text(l, " by %s, pid %u", e->comm, e->pid);
 }
 
-static void add_address(struct line *l, const __u8 address[16], unsigned port)
+static void bpf_event_add_address(struct line *l, const __u8 address[16], unsigned port)
 {
 	char text[64];
 
 	bpf_address_text(address, text, sizeof(text));
-	add_text(l, strchr(text, ':') ? "[%s]:%u" : "%s:%u", text, port);
+	bpf_event_add_text(l, strchr(text, ':') ? "[%s]:%u" : "%s:%u", text, port);
 }
 
 /* --- one kind each ---------------------------------------------------------------------------- */
 
 static void netdev_moved(struct line *l, const struct bpf_event_netdev_moved *e)
 {
-	add_text(l, "%s (index %u) is moved from network namespace %u to %u", e->name, e->ifindex,
-		 e->netns_from, e->netns_to);
+	bpf_event_add_text(l, "%s (index %u) is moved from network namespace %u to %u", e->name,
+			   e->ifindex, e->netns_from, e->netns_to);
 	add_task(l, &e->head);
 }
 
@@ -56,44 +57,44 @@ static void qp_changed(struct line *l, const struct bpf_event_qp *e)
 {
 	static const char *const changes[] = {"is made", "is changed", "is destroyed"};
 
-	add_text(l, "queue pair %u of %s %s", e->qpn, e->device, changes[e->change]);
+	bpf_event_add_text(l, "queue pair %u of %s %s", e->qpn, e->device, changes[e->change]);
 	if (e->result)
-		add_text(l, ", error %d", e->result);
+		bpf_event_add_text(l, ", error %d", e->result);
 	add_task(l, &e->head);
 }
 
 static void qp_failed(struct line *l, const struct bpf_event_qp_failed *e)
 {
-	add_text(l, "queue pair %u of %s: ", e->qpn, e->device);
+	bpf_event_add_text(l, "queue pair %u of %s: ", e->qpn, e->device);
 	if (e->event >= 0)
-		add_text(l, "%s", ib_event_words((__u32)e->event));
+		bpf_event_add_text(l, "%s", ib_event_words((__u32)e->event));
 	else
-		add_text(l, "a completion with status %u", e->status);
+		bpf_event_add_text(l, "a completion with status %u", e->status);
 }
 
 static void port_event(struct line *l, const struct bpf_event_port *e)
 {
-	add_text(l, "%s", e->device);
+	bpf_event_add_text(l, "%s", e->device);
 	if (e->port)
-		add_text(l, " port %u", e->port);
-	add_text(l, ": %s", ib_event_words(e->event));
+		bpf_event_add_text(l, " port %u", e->port);
+	bpf_event_add_text(l, ": %s", ib_event_words(e->event));
 }
 
 static void cm_result(struct line *l, const struct bpf_event_cm *e)
 {
 	switch ((enum bpf_cm_what)e->what) {
 	case BPF_CM_CONNECTED:
-		add_text(l, e->passive ? " is accepted" : " is made");
+		bpf_event_add_text(l, e->passive ? " is accepted" : " is made");
 		break;
 	case BPF_CM_REJECTED:
-		add_text(l, " is rejected: %s (reason %d)", cm_reject_meaning(e->status),
-			 e->status);
+		bpf_event_add_text(l, " is rejected: %s (reason %d)", cm_reject_meaning(e->status),
+				   e->status);
 		break;
 	case BPF_CM_TIMED_OUT:
-		add_text(l, " timed out: the peer does not answer");
+		bpf_event_add_text(l, " timed out: the peer does not answer");
 		break;
 	case BPF_CM_OTHER:
-		add_text(l, " failed: %s", cm_event_words(e->event));
+		bpf_event_add_text(l, " failed: %s", cm_event_words(e->event));
 		break;
 	case N_BPF_CM:
 		break;
@@ -102,38 +103,39 @@ static void cm_result(struct line *l, const struct bpf_event_cm *e)
 
 static void cm_event(struct line *l, const struct bpf_event_cm *e)
 {
-	add_text(l, "connection ");
-	add_address(l, e->saddr, e->sport);
-	add_text(l, e->passive ? " from " : " to ");
-	add_address(l, e->daddr, e->dport);
+	bpf_event_add_text(l, "connection ");
+	bpf_event_add_address(l, e->saddr, e->sport);
+	bpf_event_add_text(l, e->passive ? " from " : " to ");
+	bpf_event_add_address(l, e->daddr, e->dport);
 	cm_result(l, e);
 	if (e->latency_ns)
-		add_text(l, " after %llu.%03llu ms", (unsigned long long)(e->latency_ns / 1000000),
-			 (unsigned long long)(e->latency_ns / 1000 % 1000));
+		bpf_event_add_text(l, " after %llu.%03llu ms",
+				   (unsigned long long)(e->latency_ns / 1000000),
+				   (unsigned long long)(e->latency_ns / 1000 % 1000));
 	if (e->qpn)
-		add_text(l, ", queue pair %u", e->qpn);
+		bpf_event_add_text(l, ", queue pair %u", e->qpn);
 	add_task(l, &e->head);
 }
 
 static void health(struct line *l, const struct bpf_event_health *e)
 {
-	add_text(l, "%s/%s", e->bus, e->device);
+	bpf_event_add_text(l, "%s/%s", e->bus, e->device);
 	if (e->driver[0])
-		add_text(l, " (%s)", e->driver);
-	add_text(l, ": reporter %s ", e->reporter);
+		bpf_event_add_text(l, " (%s)", e->driver);
+	bpf_event_add_text(l, ": reporter %s ", e->reporter);
 	if (e->aborted)
-		add_text(l, "has given up recovering");
+		bpf_event_add_text(l, "has given up recovering");
 	else
-		add_text(l, "reports: %s", e->message);
+		bpf_event_add_text(l, "reports: %s", e->message);
 }
 
 static void tx_timeout(struct line *l, const struct bpf_event_tx_timeout *e)
 {
-	add_text(l, "%s (index %u", e->name, e->ifindex);
+	bpf_event_add_text(l, "%s (index %u", e->name, e->ifindex);
 	if (e->device[0])
-		add_text(l, ", %s", e->device);
-	add_text(l, "): transmit queue %u sent nothing for too long; ", e->queue);
-	add_text(l, "%s resets it", e->driver[0] ? e->driver : "its driver");
+		bpf_event_add_text(l, ", %s", e->device);
+	bpf_event_add_text(l, "): transmit queue %u sent nothing for too long; ", e->queue);
+	bpf_event_add_text(l, "%s resets it", e->driver[0] ? e->driver : "its driver");
 }
 
 static void dcb_app(struct line *l, const struct bpf_event_dcb *e)
@@ -141,10 +143,10 @@ static void dcb_app(struct line *l, const struct bpf_event_dcb *e)
 	const char *verb = e->what == BPF_DCB_APP_SET ? "goes to" : "no longer goes to";
 
 	if (e->selector == 5) /* IEEE_8021QAZ_APP_SEL_DSCP */
-		add_text(l, "DSCP %u %s priority %u", e->protocol, verb, e->priority);
+		bpf_event_add_text(l, "DSCP %u %s priority %u", e->protocol, verb, e->priority);
 	else
-		add_text(l, "application %u of selector %u %s priority %u", e->protocol,
-			 e->selector, verb, e->priority);
+		bpf_event_add_text(l, "application %u of selector %u %s priority %u", e->protocol,
+				   e->selector, verb, e->priority);
 }
 
 static void pfc_priorities(struct line *l, unsigned mask)
@@ -152,32 +154,32 @@ static void pfc_priorities(struct line *l, unsigned mask)
 	const char *comma = "";
 
 	if (mask == 0)
-		add_text(l, "PFC off");
+		bpf_event_add_text(l, "PFC off");
 	else
-		add_text(l, "PFC on for priority ");
+		bpf_event_add_text(l, "PFC on for priority ");
 	for (unsigned i = 0; i < 8; i++)
 		if (mask & 1U << i) {
-			add_text(l, "%s%u", comma, i);
+			bpf_event_add_text(l, "%s%u", comma, i);
 			comma = ", ";
 		}
 }
 
 static void dcb(struct line *l, const struct bpf_event_dcb *e)
 {
-	add_text(l, "%s: ", e->name);
+	bpf_event_add_text(l, "%s: ", e->name);
 	switch ((enum bpf_dcb_what)e->what) {
 	case BPF_DCB_PFC:
 		pfc_priorities(l, e->pfc_enable);
 		break;
 	case BPF_DCB_ETS:
-		add_text(l, "bandwidths of traffic classes (ETS) are set");
+		bpf_event_add_text(l, "bandwidths of traffic classes (ETS) are set");
 		break;
 	case BPF_DCB_APP_SET:
 	case BPF_DCB_APP_DELETED:
 		dcb_app(l, e);
 		break;
 	case BPF_DCB_OTHER:
-		add_text(l, "PFC is set through CEE");
+		bpf_event_add_text(l, "PFC is set through CEE");
 		break;
 	case N_BPF_DCB:
 		break;

@@ -17,7 +17,7 @@ void event_ring_done(struct event_ring *ring)
 	*ring = (struct event_ring){0};
 }
 
-static bool is_same(const struct event *a, const struct event *b)
+static bool event_is_same(const struct event *a, const struct event *b)
 {
 	return a->type == b->type && strcmp(a->reason, b->reason) == 0 &&
 	       strcmp(a->device, b->device) == 0 && strcmp(a->pod, b->pod) == 0 &&
@@ -25,12 +25,12 @@ static bool is_same(const struct event *a, const struct event *b)
 }
 
 /* Where the same event stands in the order; ring->n: it is new. */
-static size_t place_of(const struct event_ring *ring, const struct event *e)
+static size_t event_place_of(const struct event_ring *ring, const struct event *e)
 {
 	size_t i = ring->n;
 
 	while (i > 0)
-		if (is_same(event_ring_at(ring, --i), e))
+		if (event_is_same(event_ring_at(ring, --i), e))
 			return i;
 	return ring->n;
 }
@@ -56,7 +56,7 @@ static struct event *event_slot(struct event_ring *ring)
 
 void event_ring_add(struct event_ring *ring, const struct event *e)
 {
-	size_t place = place_of(ring, e);
+	size_t place = event_place_of(ring, e);
 	uint32_t count = e->count ? e->count : 1;
 	struct event *kept;
 

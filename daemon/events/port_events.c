@@ -25,7 +25,7 @@ static bool left_lately(const struct netns_exits *x, uint64_t netns, uint64_t no
 }
 
 /* NULL: the host's last look does not show it. */
-static const struct rdma_dev *rdma_of(const struct host *h, uint32_t index)
+static const struct rdma_dev *port_events_rdma_of(const struct host *h, uint32_t index)
 {
 	for (size_t i = 0; i < h->n_rdma; i++)
 		if (h->rdma[i].index == index)
@@ -36,7 +36,7 @@ static const struct rdma_dev *rdma_of(const struct host *h, uint32_t index)
 static const struct attach_record *port_holder(struct attach_list list, const struct host *h,
 					       uint32_t index)
 {
-	const struct rdma_dev only_index = {.index = index}, *known = rdma_of(h, index);
+	const struct rdma_dev only_index = {.index = index}, *known = port_events_rdma_of(h, index);
 
 	for (size_t i = 0; i < list.n && index != RDMA_INDEX_NONE; i++) {
 		const struct attach_record *r = list.items[i].record;

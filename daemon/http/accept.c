@@ -18,16 +18,16 @@ struct element {
 	int q; /* 0 = not acceptable */
 };
 
-static bool is_blank(char c)
+static bool accept_is_blank(char c)
 {
 	return c == ' ' || c == '\t';
 }
 
 static struct span trim_blanks(const char *s, const char *end)
 {
-	while (s < end && is_blank(*s))
+	while (s < end && accept_is_blank(*s))
 		s++;
-	while (end > s && is_blank(end[-1]))
+	while (end > s && accept_is_blank(end[-1]))
 		end--;
 	return (struct span){s, (size_t)(end - s)};
 }

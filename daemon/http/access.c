@@ -29,7 +29,7 @@ struct access {
 /* --- the files -------------------------------------------------------------------------------- */
 
 /* One line, without blanks around it; false at the end. */
-static bool next_line(const char **at, const char *end, const char **ret, size_t *ret_len)
+static bool access_next_line(const char **at, const char *end, const char **ret, size_t *ret_len)
 {
 	const char *line = *at, *stop;
 
@@ -93,7 +93,7 @@ static int read_lines(struct access *a, const struct access_source *s, add_fn *a
 
 	if (!s->text)
 		return 0;
-	while (r == 0 && next_line(&at, end, &line, &len)) {
+	while (r == 0 && access_next_line(&at, end, &line, &len)) {
 		number++;
 		if (len == 0 || *line == '#')
 			continue;
@@ -133,7 +133,7 @@ void access_free(struct access *a)
 /* --- comparing -------------------------------------------------------------------------------- */
 
 /* Of two texts in arrays of that size, which are zero behind their end. */
-static bool is_same(const char *a, const char *b, size_t size)
+static bool access_is_same(const char *a, const char *b, size_t size)
 {
 	unsigned char different = 0;
 
@@ -152,7 +152,7 @@ static bool has_token(const struct access *a, const char *token)
 		return false;
 	snprintf(padded, sizeof(padded), "%s", token);
 	for (size_t i = 0; i < a->n_tokens; i++)
-		found |= is_same(a->tokens[i], padded, sizeof(padded));
+		found |= access_is_same(a->tokens[i], padded, sizeof(padded));
 	return found;
 }
 
@@ -161,7 +161,7 @@ static bool is_remembered(const struct access *a, const char credentials[CREDENT
 	bool found = false;
 
 	for (size_t i = 0; i < a->n_users; i++)
-		found |= is_same(a->users[i].right, credentials, CREDENTIALS_MAX);
+		found |= access_is_same(a->users[i].right, credentials, CREDENTIALS_MAX);
 	return found && credentials[0];
 }
 
@@ -211,7 +211,7 @@ static bool base64_text(const char *s, char *ret, size_t size)
 	return strspn(s, "=") == strlen(s) && n > 0;
 }
 
-static bool split(const char *credentials, struct access_claim *ret)
+static bool access_split(const char *credentials, struct access_claim *ret)
 {
 	const char *colon = strchr(credentials, ':');
 
@@ -228,7 +228,7 @@ static bool split(const char *credentials, struct access_claim *ret)
 static enum access_verdict claim(const struct access *a, const char *credentials,
 				 struct access_claim *ret)
 {
-	if (a->n_users == 0 || !split(credentials, ret))
+	if (a->n_users == 0 || !access_split(credentials, ret))
 		return ACCESS_REFUSED;
 	memcpy(ret->hash, a->users[0].hash, sizeof(ret->hash));
 	for (size_t i = 0; i < a->n_users; i++) {
@@ -264,7 +264,7 @@ bool access_try(const struct access_claim *c)
 
 	if (made && strlen(made) < sizeof(hash))
 		strcpy(hash, made);
-	right = made && made[0] != '*' && is_same(hash, c->hash, sizeof(hash)) && c->known;
+	right = made && made[0] != '*' && access_is_same(hash, c->hash, sizeof(hash)) && c->known;
 	if (data)
 		explicit_bzero(data, sizeof(*data));
 	free(data);

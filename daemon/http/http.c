@@ -175,7 +175,7 @@ static void run_server(struct http *h)
 	arm_timer(h, now_ms);
 }
 
-static void on_due(void *arg)
+static void http_on_due(void *arg)
 {
 	run_server(arg);
 }
@@ -288,7 +288,7 @@ static bool is_peers_fault(int code)
 }
 
 /* Takes one connection from the backlog. Returns 0 or a negative errno. */
-static int accept_one(const struct listener *l)
+static int http_accept_one(const struct listener *l)
 {
 	struct http *h = l->http;
 	union peer peer = {.all = {0}};
@@ -332,7 +332,7 @@ static void on_listener(uv_poll_t *poll, int status, int events)
 
 	(void)status, (void)events;
 	for (i = 0; r == 0 && i < ACCEPT_BATCH; i++)
-		r = accept_one(l);
+		r = http_accept_one(l);
 	if (r < 0 && r != -EAGAIN && i == 1)
 		accept_failed(l->http, r);
 	run_server(l->http);
@@ -396,7 +396,7 @@ int http_listen_tcp(struct http *h, const char *address, unsigned *ret_port, str
 
 /* There is a listener on this path and its file is still the one it made. One whose file is gone or
  * somebody else's is closed. */
-static bool is_served(struct http *h, const char *path)
+static bool http_is_served(struct http *h, const char *path)
 {
 	struct listener **at = &h->listeners, *l;
 
@@ -413,7 +413,7 @@ static int serve_unix(struct http *h, const char *path, unsigned mode, bool orde
 {
 	struct stat file;
 
-	if (is_served(h, path))
+	if (http_is_served(h, path))
 		return 1;
 	return add_listener(h, listen_unix(path, mode, &file, e), path, &file, orders, e);
 }
@@ -487,7 +487,7 @@ static int start_mhd(struct http *h)
 	if (r < 0)
 		return r;
 	/* From here on nothing fails: a handle can only be given back by closing it. */
-	due_init(&h->due, h->loop, on_due, h);
+	due_init(&h->due, h->loop, http_on_due, h);
 	http_hold(h);
 	return 0;
 }

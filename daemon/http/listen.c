@@ -98,7 +98,7 @@ static int open_tcp_any(unsigned port)
 	return fd == -EAFNOSUPPORT || fd == -EADDRNOTAVAIL ? open_tcp("0.0.0.0", port, false) : fd;
 }
 
-static unsigned port_of(int fd)
+static unsigned listen_port_of(int fd)
 {
 	struct sockaddr_in6 at = {0}; /* the port stands where it does in sockaddr_in */
 	socklen_t len = sizeof(at);
@@ -139,7 +139,7 @@ int listen_tcp(const char *address, unsigned *ret_port, struct err *e)
 	if (fd < 0)
 		return err_set(e, fd, "cannot listen on %s: %s", address, strerror(-fd));
 	if (ret_port)
-		*ret_port = port_of(fd);
+		*ret_port = listen_port_of(fd);
 	return fd;
 }
 

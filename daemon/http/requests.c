@@ -120,7 +120,7 @@ static void *on_request_line(void *http, const char *target, struct MHD_Connecti
 	else if (count_params(target) > HTTP_PARAMS_MAX)
 		refuse_and_cut(http, connection, MHD_HTTP_BAD_REQUEST,
 			       "a query has at most " TEXT_OF(HTTP_PARAMS_MAX) " parameters\n");
-	return NULL; /* the first on_request() has nothing in *request */
+	return NULL; /* the first requests_on_request() has nothing in *request */
 }
 
 /* Once all are there. */
@@ -211,7 +211,7 @@ static void resume_request(struct http_deferred *d)
 }
 
 /* Takes the reply. */
-static void answer_waiting(struct http_deferred *d, struct http_reply *reply)
+static void requests_answer_waiting(struct http_deferred *d, struct http_reply *reply)
 {
 	d->reply = *reply;
 	d->answered = true;
@@ -235,7 +235,7 @@ void http_answer(struct http_deferred *d, struct http_reply *reply)
 {
 	d->kept = false;
 	if (is_waiting(d))
-		answer_waiting(d, reply);
+		requests_answer_waiting(d, reply);
 	else
 		drop_reply(reply);
 	if (!d->connection)
@@ -261,7 +261,7 @@ void requests_expire(struct connection *connection)
 	reply_sentence(&reply, MHD_HTTP_GATEWAY_TIMEOUT, "application/json",
 		       "{\"error\":\"it takes long and is still being worked on; "
 		       "ask again later\"}");
-	answer_waiting(connection->deferred, &reply);
+	requests_answer_waiting(connection->deferred, &reply);
 }
 
 void requests_release(struct http *h)
@@ -434,8 +434,8 @@ static bool is_open(const struct http *h, const char *path)
 	return false;
 }
 
-static enum access_verdict judge(const struct http *h, struct MHD_Connection *c, const char *path,
-				 struct access_claim *ret)
+static enum access_verdict requests_judge(const struct http *h, struct MHD_Connection *c,
+					  const char *path, struct access_claim *ret)
 {
 	if (!h->access || !connection_of(c)->guarded || is_open(h, path))
 		return ACCESS_GRANTED;
@@ -581,7 +581,7 @@ static enum MHD_Result begin_request(struct http *h, struct MHD_Connection *c, c
 				      "an order has at most 65536 bytes\n");
 	if (h->closed_because && connection->guarded && !is_open(h, path))
 		return refuse_request(h, c, MHD_HTTP_SERVICE_UNAVAILABLE, h->closed_because);
-	verdict = judge(h, c, path, &claim);
+	verdict = requests_judge(h, c, path, &claim);
 	if (verdict == ACCESS_REFUSED)
 		return refuse_stranger(h, c);
 	*request = d = calloc(1, sizeof(*d));
@@ -608,7 +608,7 @@ static enum MHD_Result answer_request(struct http_deferred *d, struct MHD_Connec
 	if (d->to_try) {
 		d->to_try = false;
 		/* Somebody else may have been right with it by now. */
-		if (judge(h, c, path, &claim) == ACCESS_TO_TRY)
+		if (requests_judge(h, c, path, &claim) == ACCESS_TO_TRY)
 			return try_password(d, c, &claim);
 	}
 	if (d->too_large)
@@ -623,9 +623,9 @@ static enum MHD_Result answer_request(struct http_deferred *d, struct MHD_Connec
 /* Called once when the headers are there, once per piece of a body, once at the end, and again when
  * a connection that was set aside goes on. A body that comes with a GET is dropped piece by piece.
  */
-static enum MHD_Result on_request(void *http, struct MHD_Connection *c, const char *path,
-				  const char *method, const char *version, const char *body,
-				  size_t *body_len, void **request)
+static enum MHD_Result requests_on_request(void *http, struct MHD_Connection *c, const char *path,
+					   const char *method, const char *version,
+					   const char *body, size_t *body_len, void **request)
 {
 	struct http_deferred *d = *request;
 
@@ -693,7 +693,7 @@ struct MHD_Daemon *requests_start(struct http *h, bool tls)
 	return MHD_start_daemon(
 		MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME |
 			MHD_USE_ERROR_LOG | (tls ? MHD_USE_TLS : 0),
-		0, NULL, NULL, on_request, h, MHD_OPTION_EXTERNAL_LOGGER, on_log, NULL,
+		0, NULL, NULL, requests_on_request, h, MHD_OPTION_EXTERNAL_LOGGER, on_log, NULL,
 		MHD_OPTION_NOTIFY_CONNECTION, on_connection, h, MHD_OPTION_NOTIFY_COMPLETED,
 		on_request_end, h, MHD_OPTION_URI_LOG_CALLBACK, on_request_line, h,
 		MHD_OPTION_CONNECTION_LIMIT,

@@ -44,7 +44,7 @@ static gnutls_datum_t datum_of(const struct tls_pem *p)
 	return (gnutls_datum_t){(unsigned char *)p->text, (unsigned)p->len};
 }
 
-static int refuse(const struct tls_pem *p, int code, struct err *e)
+static int tls_refuse(const struct tls_pem *p, int code, struct err *e)
 {
 	return err_set(e, -EINVAL, "%s: %s", p->name, gnutls_strerror(code));
 }
@@ -69,16 +69,16 @@ static int read_certificate(struct certificate *ret, const struct tls_pem *certi
 	int r = gnutls_pcert_list_import_x509_raw(ret->chain, &n, &pem, GNUTLS_X509_FMT_PEM, 0);
 
 	if (r < 0)
-		return refuse(certificate, r, e);
+		return tls_refuse(certificate, r, e);
 	ret->n = n;
 	r = read_expiry(ret);
 	if (r < 0)
-		return refuse(certificate, r, e);
+		return tls_refuse(certificate, r, e);
 	r = gnutls_privkey_init(&ret->key);
 	if (r == 0)
 		r = gnutls_privkey_import_x509_raw(ret->key, &key_pem, GNUTLS_X509_FMT_PEM, NULL,
 						   0);
-	return r < 0 ? refuse(key, r, e) : 0;
+	return r < 0 ? tls_refuse(key, r, e) : 0;
 }
 
 /* What the other side would find out. */
@@ -89,7 +89,7 @@ static int check_match(const struct tls_pem *certificate, const struct tls_pem *
 	int r = gnutls_certificate_allocate_credentials(&both);
 
 	if (r < 0)
-		return refuse(certificate, r, e);
+		return tls_refuse(certificate, r, e);
 	r = gnutls_certificate_set_x509_key_mem(both, &pem, &key_pem, GNUTLS_X509_FMT_PEM);
 	gnutls_certificate_free_credentials(both);
 	return r < 0 ? err_set(e, -EINVAL, "%s and %s: %s", certificate->name, key->name,
@@ -197,9 +197,9 @@ void tls_done(void)
 	certificate_free(take_ptr(in_use));
 }
 
-static int show(gnutls_session_t session, const gnutls_datum_t *authorities, int n_authorities,
-		const gnutls_pk_algorithm_t *algorithms, int n_algorithms, gnutls_pcert_st **ret,
-		unsigned *ret_n, gnutls_privkey_t *ret_key)
+static int tls_show(gnutls_session_t session, const gnutls_datum_t *authorities, int n_authorities,
+		    const gnutls_pk_algorithm_t *algorithms, int n_algorithms,
+		    gnutls_pcert_st **ret, unsigned *ret_n, gnutls_privkey_t *ret_key)
 {
 	(void)session, (void)authorities, (void)n_authorities, (void)algorithms, (void)n_algorithms;
 	if (!in_use)
@@ -212,5 +212,5 @@ static int show(gnutls_session_t session, const gnutls_datum_t *authorities, int
 
 void *tls_callback(void)
 {
-	return (void *)show;
+	return (void *)tls_show;
 }

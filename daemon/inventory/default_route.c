@@ -11,7 +11,7 @@ struct walk {
 	size_t head, tail;
 };
 
-static void visit(struct walk *w, const struct netdev *nd, const struct netdev *route)
+static void default_visit(struct walk *w, const struct netdev *nd, const struct netdev *route)
 {
 	const struct netdev **through = &w->through[nd - w->index->host->netdevs];
 
@@ -21,7 +21,7 @@ static void visit(struct walk *w, const struct netdev *nd, const struct netdev *
 	w->queue[w->tail++] = nd;
 }
 
-static bool is_kind(const struct netdev *nd, const char *kind)
+static bool default_is_kind(const struct netdev *nd, const char *kind)
 {
 	return strcmp(nd->kind, kind) == 0;
 }
@@ -31,11 +31,11 @@ static void visit_lower(struct walk *w, const struct netdev *nd, const struct ne
 {
 	const struct netdev *lower;
 
-	if (nd->lower == 0 || is_kind(nd, "veth") || is_kind(nd, "netkit"))
+	if (nd->lower == 0 || default_is_kind(nd, "veth") || default_is_kind(nd, "netkit"))
 		return;
 	lower = host_index_netdev(w->index, NSID_HOST, nd->lower);
 	if (lower)
-		visit(w, lower, route);
+		default_visit(w, lower, route);
 }
 
 /* Does traffic of nd leave through the members of this master? Netlink does not tell which ports
@@ -46,8 +46,8 @@ static bool is_above(const struct host_index *ix, const struct netdev *nd, int m
 
 	if (nd->ifindex == master)
 		return true;
-	m = is_kind(nd, "openvswitch") ? host_index_netdev(ix, NSID_HOST, master) : NULL;
-	return m && is_kind(m, "openvswitch");
+	m = default_is_kind(nd, "openvswitch") ? host_index_netdev(ix, NSID_HOST, master) : NULL;
+	return m && default_is_kind(m, "openvswitch");
 }
 
 /* Hardware is nobody's master. */
@@ -62,7 +62,7 @@ static void visit_members(struct walk *w, const struct netdev *nd, const struct 
 
 		if (member->nsid == NSID_HOST && member->master &&
 		    is_above(w->index, nd, member->master))
-			visit(w, member, route);
+			default_visit(w, member, route);
 	}
 }
 
@@ -72,7 +72,7 @@ static void walk_down(struct walk *w)
 
 	for (size_t i = 0; i < h->n_netdevs; i++)
 		if (h->netdevs[i].nsid == NSID_HOST && h->netdevs[i].default_route)
-			visit(w, &h->netdevs[i], &h->netdevs[i]);
+			default_visit(w, &h->netdevs[i], &h->netdevs[i]);
 	while (w->head < w->tail) {
 		const struct netdev *nd = w->queue[w->head++];
 		const struct netdev *route = w->through[nd - h->netdevs];

@@ -25,7 +25,7 @@ static void found(struct search *s, const char *function)
 	snprintf(s->all + len, sizeof(s->all) - len, "%s%s", len ? ", " : "", function);
 }
 
-static bool has_name(const struct netdev *nd, const char *name)
+static bool device_has_name(const struct netdev *nd, const char *name)
 {
 	if (strcmp(nd->name, name) == 0)
 		return true;
@@ -38,7 +38,8 @@ static bool has_name(const struct netdev *nd, const char *name)
 static void search_host(struct search *s, const struct host *host)
 {
 	for (size_t i = 0; i < host->n_netdevs; i++)
-		if (host->netdevs[i].nsid == NSID_HOST && has_name(&host->netdevs[i], s->name))
+		if (host->netdevs[i].nsid == NSID_HOST &&
+		    device_has_name(&host->netdevs[i], s->name))
 			found(s, host->netdevs[i].function);
 	for (size_t i = 0; i < host->n_rdma; i++)
 		if (host->rdma[i].nsid == NSID_HOST && strcmp(host->rdma[i].name, s->name) == 0)
@@ -84,7 +85,7 @@ const char *device_by_name(const struct host *host, struct attach_list list, con
 static const struct netdev *host_netdev_named(const struct host *h, const char *name)
 {
 	for (size_t i = 0; i < h->n_netdevs; i++)
-		if (h->netdevs[i].nsid == NSID_HOST && has_name(&h->netdevs[i], name))
+		if (h->netdevs[i].nsid == NSID_HOST && device_has_name(&h->netdevs[i], name))
 			return &h->netdevs[i];
 	return NULL;
 }

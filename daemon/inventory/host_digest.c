@@ -38,7 +38,7 @@ static void add_str(struct digest *d, const char *s)
 	add_bytes(d, s, strlen(s) + 1);
 }
 
-static void add_function(struct digest *d, const struct function *f)
+static void host_add_function(struct digest *d, const struct function *f)
 {
 	add_str(d, f->id);
 	add_num(d, f->kind);
@@ -99,7 +99,7 @@ static void add_gid(struct digest *d, const struct gid *g)
 	add_str(d, g->netdev);
 }
 
-static void add_port(struct digest *d, const struct rdma_port *p)
+static void host_add_port(struct digest *d, const struct rdma_port *p)
 {
 	add_num(d, p->num);
 	add_num(d, p->state);
@@ -118,7 +118,7 @@ static void add_port(struct digest *d, const struct rdma_port *p)
 		add_gid(d, &p->gids[i]);
 }
 
-static void add_rdma(struct digest *d, const struct rdma_dev *r)
+static void host_add_rdma(struct digest *d, const struct rdma_dev *r)
 {
 	add_str(d, r->name);
 	add_num(d, (uint64_t)r->nsid);
@@ -138,7 +138,7 @@ static void add_rdma(struct digest *d, const struct rdma_dev *r)
 	add_num(d, r->no_umad_node);
 	add_num(d, r->n_ports);
 	for (unsigned i = 0; i < r->n_ports; i++)
-		add_port(d, &r->ports[i]);
+		host_add_port(d, &r->ports[i]);
 }
 
 uint64_t host_digest(const struct host *h)
@@ -147,13 +147,13 @@ uint64_t host_digest(const struct host *h)
 
 	add_num(&d, h->n_functions);
 	for (size_t i = 0; i < h->n_functions; i++)
-		add_function(&d, &h->functions[i]);
+		host_add_function(&d, &h->functions[i]);
 	add_num(&d, h->n_netdevs);
 	for (size_t i = 0; i < h->n_netdevs; i++)
 		add_netdev(&d, &h->netdevs[i]);
 	add_num(&d, h->n_rdma);
 	for (size_t i = 0; i < h->n_rdma; i++)
-		add_rdma(&d, &h->rdma[i]);
+		host_add_rdma(&d, &h->rdma[i]);
 	add_num(&d, h->n_namespaces);
 	for (size_t i = 0; i < h->n_namespaces; i++) {
 		add_num(&d, (uint64_t)h->namespaces[i].nsid);

@@ -224,7 +224,7 @@ const struct netdev *host_index_netdev(const struct host_index *ix, int nsid, in
 	return NULL;
 }
 
-static struct fn_parts parts_of(const struct host_index *ix, const struct index_row *row)
+static struct fn_parts host_index_parts_of(const struct host_index *ix, const struct index_row *row)
 {
 	return (struct fn_parts){
 		.fn = row->fn,
@@ -239,7 +239,7 @@ struct fn_parts host_index_parts(const struct host_index *ix, const char *functi
 {
 	const struct index_row *row = find_row(ix, function);
 
-	return row ? parts_of(ix, row) : (struct fn_parts){0};
+	return row ? host_index_parts_of(ix, row) : (struct fn_parts){0};
 }
 
 /* Rows are made for the functions first: unless two have one name, they have the same places. */
@@ -247,5 +247,5 @@ struct fn_parts host_index_own_parts(const struct host_index *ix, const struct f
 {
 	const struct index_row *row = &ix->rows[fn - ix->host->functions];
 
-	return row->fn == fn ? parts_of(ix, row) : host_index_parts(ix, fn->id);
+	return row->fn == fn ? host_index_parts_of(ix, row) : host_index_parts(ix, fn->id);
 }

@@ -174,7 +174,7 @@ static void keep_kinds(struct host *h, const struct host *before)
 /* --- details ------------------------------------------------------------------------------ */
 
 /* Both lists have the same order, so the one looked for is mostly the next; *at follows. */
-static struct rdma_dev *same_device(struct host *h, const struct rdma_dev *d, size_t *at)
+static struct rdma_dev *inventory_same_device(struct host *h, const struct rdma_dev *d, size_t *at)
 {
 	for (size_t i = 0; i < h->n_rdma; i++) {
 		size_t k = (*at + i) % h->n_rdma;
@@ -189,7 +189,7 @@ static struct rdma_dev *same_device(struct host *h, const struct rdma_dev *d, si
 	return NULL;
 }
 
-static void move_details(struct rdma_dev *to, struct rdma_dev *from)
+static void inventory_move_details(struct rdma_dev *to, struct rdma_dev *from)
 {
 	for (unsigned i = 0; i < to->n_ports && i < from->n_ports; i++) {
 		struct rdma_port *t = &to->ports[i], *f = &from->ports[i];
@@ -227,11 +227,11 @@ static void keep_details(struct host *h, struct host *before)
 	for (size_t i = 0; i < h->n_rdma; i++) {
 		struct rdma_dev *d = &h->rdma[i], *old;
 
-		old = d->stale ? same_device(before, d, &at) : NULL;
+		old = d->stale ? inventory_same_device(before, d, &at) : NULL;
 		if (!old)
 			continue;
 		d->stale = old->stale || details_may_differ(d, old);
-		move_details(d, old);
+		inventory_move_details(d, old);
 	}
 }
 
@@ -275,11 +275,11 @@ bool inventory_apply_details(struct inventory *inv, struct host *details)
 	if (!own_host(inv))
 		return false;
 	for (size_t i = 0; i < details->n_rdma; i++) {
-		struct rdma_dev *d = same_device(&inv->host, &details->rdma[i], &at);
+		struct rdma_dev *d = inventory_same_device(&inv->host, &details->rdma[i], &at);
 
 		if (!d)
 			continue;
-		move_details(d, &details->rdma[i]);
+		inventory_move_details(d, &details->rdma[i]);
 		d->stale |= details->rdma[i].stale;
 	}
 	return note_change(inv, false);

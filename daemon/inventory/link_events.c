@@ -51,7 +51,7 @@ struct datagram {
 };
 
 /* netlink(7), NETLINK_LISTEN_ALL_NSID: datagrams of other namespaces carry their id here. */
-static int nsid_of(struct msghdr *m)
+static int link_events_nsid_of(struct msghdr *m)
 {
 	int nsid = NSID_HOST;
 
@@ -88,12 +88,12 @@ static int receive(struct link_events *l, int fd, struct datagram *ret)
 		return -ENOBUFS;
 	if (m.msg_namelen != sizeof(from) || from.nl_pid != 0)
 		return -EBADMSG;
-	*ret = (struct datagram){.len = (size_t)n, .nsid = nsid_of(&m)};
+	*ret = (struct datagram){.len = (size_t)n, .nsid = link_events_nsid_of(&m)};
 	return 1;
 }
 
-static unsigned parts_of(struct link_events *l, const struct event_socket *s,
-			 const struct datagram *d)
+static unsigned link_events_parts_of(struct link_events *l, const struct event_socket *s,
+				     const struct datagram *d)
 {
 	struct relevance_tally tally = {0};
 	unsigned parts;
@@ -127,7 +127,7 @@ static void drain(struct link_events *l, struct event_socket *s)
 			++*s->overruns;
 			lost = true;
 		} else {
-			parts |= parts_of(l, s, &d);
+			parts |= link_events_parts_of(l, s, &d);
 		}
 	}
 	if (parts != 0 || lost)
@@ -163,7 +163,7 @@ static int set_int(int fd, int level, int option, int value)
 	return setsockopt(fd, level, option, &value, sizeof(value)) < 0 ? -errno : 0;
 }
 
-static int open_socket(int protocol, unsigned buffer_bytes, int *ret_fd)
+static int link_events_open_socket(int protocol, unsigned buffer_bytes, int *ret_fd)
 {
 	struct sockaddr_nl local = {.nl_family = AF_NETLINK};
 	AUTO_FD fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol);
@@ -204,7 +204,7 @@ static int open_route(struct link_events *l, unsigned buffer_bytes, struct err *
 {
 	static const int groups[] = {RTNLGRP_LINK, RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR,
 				     RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV6_ROUTE};
-	int r = open_socket(NETLINK_ROUTE, buffer_bytes, &l->route.fd);
+	int r = link_events_open_socket(NETLINK_ROUTE, buffer_bytes, &l->route.fd);
 
 	if (r == 0)
 		r = drop_other_routes(l->route.fd);
@@ -224,7 +224,7 @@ static int open_route(struct link_events *l, unsigned buffer_bytes, struct err *
 /* Kernels before 6.12 have no such group, kernels without RDMA no such protocol: uevents remain. */
 static void open_rdma(struct link_events *l, unsigned buffer_bytes)
 {
-	int r = open_socket(NETLINK_RDMA, buffer_bytes, &l->rdma.fd);
+	int r = link_events_open_socket(NETLINK_RDMA, buffer_bytes, &l->rdma.fd);
 
 	if (r == 0)
 		r = set_int(l->rdma.fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, NLDEV_GROUP_NOTIFY);
@@ -241,7 +241,7 @@ struct family {
 	uint32_t group;
 };
 
-static int on_family(const struct nlmsghdr *h, void *arg)
+static int link_events_on_family(const struct nlmsghdr *h, void *arg)
 {
 	struct family *f = arg;
 	int r = genl_decode_family(h, &f->id);
@@ -257,7 +257,7 @@ static int find_devlink(struct family *ret)
 	int r = req ? nlsock_open(&s, NETLINK_GENERIC, NULL) : -ENOMEM;
 
 	if (r == 0)
-		r = nlsock_call(&s, req, on_family, ret, NULL);
+		r = nlsock_call(&s, req, link_events_on_family, ret, NULL);
 	nlsock_close(&s);
 	nlmsg_free(req);
 	return r;
@@ -270,7 +270,7 @@ static void open_devlink(struct link_events *l, unsigned buffer_bytes)
 	int r = find_devlink(&f);
 
 	if (r == 0)
-		r = open_socket(NETLINK_GENERIC, buffer_bytes, &l->devlink.fd);
+		r = link_events_open_socket(NETLINK_GENERIC, buffer_bytes, &l->devlink.fd);
 	if (r == 0)
 		r = set_int(l->devlink.fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, (int)f.group);
 	l->devlink_family = f.id;
@@ -350,7 +350,7 @@ int link_events_open(struct link_events **ret, struct uv_loop_s *loop, unsigned 
 	return 0;
 }
 
-static void on_closed(uv_handle_t *h)
+static void link_events_on_closed(uv_handle_t *h)
 {
 	struct link_events *l = h->data;
 
@@ -361,7 +361,7 @@ static void on_closed(uv_handle_t *h)
 static void unwatch(struct event_socket *s)
 {
 	if (s->fd >= 0 && s->poll.data)
-		uv_close((uv_handle_t *)&s->poll, on_closed);
+		uv_close((uv_handle_t *)&s->poll, link_events_on_closed);
 }
 
 void link_events_close(struct link_events *l)

@@ -90,7 +90,7 @@ uint64_t node_rescan_us(const struct node *n, enum rescan kind)
 	return n->rescanners[kind].us;
 }
 
-static void release_if_done(struct node *n)
+static void node_release_if_done(struct node *n)
 {
 	for (int i = 0; i < N_RESCANS; i++)
 		if (n->rescanners[i].work.running)
@@ -125,7 +125,7 @@ static void rescan_on_worker(void *arg)
 }
 
 /* What lasts is told once. A rescan of fewer parts than its kind has says nothing of the others. */
-static void tell_problems(struct rescanner *l)
+static void inventory_node_tell_problems(struct rescanner *l)
 {
 	for (int i = 0; i < N_SCAN_SOURCES; i++) {
 		const struct err *e = &l->scan.problem[i];
@@ -180,7 +180,7 @@ static void on_rescanned(void *arg)
 	l->us = l->took_us;
 	l->credit_ms -= (int64_t)(l->us / 1000);
 	if (!n->closing) {
-		tell_problems(l);
+		inventory_node_tell_problems(l);
 		changed = l->kind == RESCAN_DETAILS
 				  ? inventory_apply_details(&n->inventory, &l->scan.host)
 				  : inventory_apply(&n->inventory, &l->scan, l->began_ms);
@@ -189,7 +189,7 @@ static void on_rescanned(void *arg)
 		  (unsigned long long)l->us, changed ? "changed" : "as before");
 	scan_done(&l->scan);
 	if (n->closing) {
-		release_if_done(n);
+		node_release_if_done(n);
 		return;
 	}
 	due_within(&n->trim, TRIM_MS);
@@ -326,17 +326,17 @@ int node_open(struct node **ret, struct uv_loop_s *loop, const struct hw *hw,
 	return 0;
 }
 
-static void on_closed(void *arg)
+static void node_on_closed(void *arg)
 {
 	struct node *n = arg;
 
 	n->open_handles--;
-	release_if_done(n);
+	node_release_if_done(n);
 }
 
 static void on_rescanner_closed(void *arg)
 {
-	on_closed(((struct rescanner *)arg)->node);
+	node_on_closed(((struct rescanner *)arg)->node);
 }
 
 void node_close(struct node *n)
@@ -346,6 +346,6 @@ void node_close(struct node *n)
 	n->closing = true;
 	for (int i = 0; i < N_RESCANS; i++)
 		due_close(&n->rescanners[i].settle, on_rescanner_closed);
-	due_close(&n->rescan, on_closed);
-	due_close(&n->trim, on_closed);
+	due_close(&n->rescan, node_on_closed);
+	due_close(&n->trim, node_on_closed);
 }

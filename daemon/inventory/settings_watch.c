@@ -43,7 +43,7 @@ static void read_on_worker(void *arg)
 	w->result = settings_read(w->hw, &w->loan->host, &w->read);
 }
 
-static void on_read(void *arg)
+static void settings_watch_on_read(void *arg)
 {
 	struct settings_watch *w = arg;
 	bool changed = w->result == 0 && !settings_equal(&w->table, &w->read);
@@ -76,7 +76,8 @@ void settings_watch_look(struct settings_watch *w)
 		return;
 	w->began = true;
 	w->began_ms = now;
-	job_begin(&w->work, w->loop, "reading settings of ports", read_on_worker, on_read, w);
+	job_begin(&w->work, w->loop, "reading settings of ports", read_on_worker,
+		  settings_watch_on_read, w);
 }
 
 const struct settings_table *settings_watch_table(const struct settings_watch *w)

@@ -41,7 +41,7 @@ bool uevents_udev_runs(void)
 	return access("/run/udev/control", F_OK) == 0;
 }
 
-static unsigned parts_of(struct udev_device *dev)
+static unsigned uevents_parts_of(struct udev_device *dev)
 {
 	const char *subsystem = udev_device_get_subsystem(dev);
 
@@ -51,7 +51,7 @@ static unsigned parts_of(struct udev_device *dev)
 	return 0;
 }
 
-static void on_readable(uv_poll_t *poll, int status, int events)
+static void uevents_on_readable(uv_poll_t *poll, int status, int events)
 {
 	struct uevents *u = poll->data;
 	struct udev_device *dev;
@@ -68,7 +68,7 @@ static void on_readable(uv_poll_t *poll, int status, int events)
 			break;
 		}
 		u->self->events_uevent++;
-		parts |= parts_of(dev);
+		parts |= uevents_parts_of(dev);
 		udev_device_unref(dev);
 	}
 	if (code == ENOBUFS) {
@@ -124,12 +124,12 @@ int uevents_open(struct uevents **ret, struct uv_loop_s *loop, bool kernel_sourc
 			       kernel_source ? "kernel" : "udev", strerror(-r));
 	}
 	u->poll.data = u;
-	uv_poll_start(&u->poll, UV_READABLE, on_readable);
+	uv_poll_start(&u->poll, UV_READABLE, uevents_on_readable);
 	*ret = u;
 	return 0;
 }
 
-static void on_closed(uv_handle_t *h)
+static void uevents_on_closed(uv_handle_t *h)
 {
 	uevents_free(h->data);
 }
@@ -137,5 +137,5 @@ static void on_closed(uv_handle_t *h)
 void uevents_close(struct uevents *u)
 {
 	if (u)
-		uv_close((uv_handle_t *)&u->poll, on_closed);
+		uv_close((uv_handle_t *)&u->poll, uevents_on_closed);
 }

@@ -34,20 +34,20 @@ void attach_summary_build(struct attach_summary *ret, const struct attach_counte
 			take_drift(ret, &list.items[i]);
 }
 
-static void add_number(struct page *p, const char *name, const char *type, const char *help,
-		       uint64_t value)
+static void attach_add_number(struct page *p, const char *name, const char *type, const char *help,
+			      uint64_t value)
 {
 	page_begin(p, name, type, help);
 	text_addf(&p->text, "%s %" PRIu64 "\n", name, value);
 	page_end(p);
 }
 
-static void add_counter(struct page *p, const char *name, const char *help, uint64_t value)
+static void attach_add_counter(struct page *p, const char *name, const char *help, uint64_t value)
 {
-	add_number(p, name, "counter", help, value);
+	attach_add_number(p, name, "counter", help, value);
 }
 
-static void add_us(struct page *p, const char *name, const char *suffix, uint64_t us)
+static void attach_add_us(struct page *p, const char *name, const char *suffix, uint64_t us)
 {
 	text_addf(&p->text, "%s%s %" PRIu64 ".%06" PRIu64 "\n", name, suffix, us / 1000000,
 		  us % 1000000);
@@ -63,13 +63,13 @@ struct duration {
 static void add_duration(struct page *p, const struct duration *d)
 {
 	page_begin(p, d->name, "summary", d->help);
-	add_us(p, d->name, "_sum", d->sum_us);
+	attach_add_us(p, d->name, "_sum", d->sum_us);
 	text_addf(&p->text, "%s_count %" PRIu64 "\n", d->name, d->n);
 	page_end(p);
 	if (d->n == 0)
 		return;
 	page_begin(p, d->longest, "gauge", d->longest_help);
-	add_us(p, d->longest, "", d->max_us);
+	attach_add_us(p, d->longest, "", d->max_us);
 	page_end(p);
 }
 
@@ -106,19 +106,20 @@ static void add_renewals(struct page *p, const struct attach_counters *c)
 
 static void add_totals(struct page *p, const struct attach_counters *c)
 {
-	add_counter(p, "rocelet_attach_total", "Devices that were attached to a pod.", c->attached);
-	add_counter(p, "rocelet_attach_failures_total", "Attaches that failed and were undone.",
-		    c->attach_failures);
-	add_counter(p, "rocelet_return_total", "Devices that came back clean.", c->returned);
-	add_counter(p, "rocelet_return_failures_total", "Returns that failed; each is retried.",
-		    c->return_failures);
+	attach_add_counter(p, "rocelet_attach_total", "Devices that were attached to a pod.",
+			   c->attached);
+	attach_add_counter(p, "rocelet_attach_failures_total",
+			   "Attaches that failed and were undone.", c->attach_failures);
+	attach_add_counter(p, "rocelet_return_total", "Devices that came back clean.", c->returned);
+	attach_add_counter(p, "rocelet_return_failures_total",
+			   "Returns that failed; each is retried.", c->return_failures);
 	add_renewals(p, c);
-	add_counter(p, "rocelet_orphans_total",
-		    "Devices found attached without a container, and returned.", c->orphans);
-	add_counter(p, "rocelet_drift_total",
-		    "Times an attachment was found to differ from its plan.", c->drifts);
-	add_counter(p, "rocelet_drift_repairs_total", "Times such a difference was repaired.",
-		    c->repairs);
+	attach_add_counter(p, "rocelet_orphans_total",
+			   "Devices found attached without a container, and returned.", c->orphans);
+	attach_add_counter(p, "rocelet_drift_total",
+			   "Times an attachment was found to differ from its plan.", c->drifts);
+	attach_add_counter(p, "rocelet_drift_repairs_total",
+			   "Times such a difference was repaired.", c->repairs);
 }
 
 /* Of those whose path does not lead to them any more. */
@@ -150,9 +151,10 @@ static void add_durations(struct page *p, const struct attach_counters *c)
 
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
 		add_duration(p, &all[i]);
-	add_counter(p, "rocelet_gate_refusals_total",
-		    "Containers that were not started because a device could not be attached.",
-		    c->gate_refusals);
+	attach_add_counter(
+		p, "rocelet_gate_refusals_total",
+		"Containers that were not started because a device could not be attached.",
+		c->gate_refusals);
 }
 
 static const char *hints_name(enum cri_hints hints)
@@ -181,13 +183,14 @@ static void add_runtime(struct page *p, const struct cri_status *cri)
 		text_addf(&p->text, ",hints=\"%s\"} 1\n", hints_name(cri->hints));
 		page_end(p);
 	}
-	add_number(p, "rocelet_cri_up", "gauge", "1 while the container runtime answers.", up);
-	add_counter(p, "rocelet_cri_requests_total", "Requests to the container runtime.",
-		    cri->asked);
-	add_counter(p, "rocelet_cri_request_failures_total",
-		    "Questions that the container runtime did not answer.", cri->failed);
-	add_counter(p, "rocelet_cri_events_total", "Events received from the container runtime.",
-		    cri->events);
+	attach_add_number(p, "rocelet_cri_up", "gauge", "1 while the container runtime answers.",
+			  up);
+	attach_add_counter(p, "rocelet_cri_requests_total", "Requests to the container runtime.",
+			   cri->asked);
+	attach_add_counter(p, "rocelet_cri_request_failures_total",
+			   "Questions that the container runtime did not answer.", cri->failed);
+	attach_add_counter(p, "rocelet_cri_events_total",
+			   "Events received from the container runtime.", cri->events);
 }
 
 static void add_drift(struct page *p, const struct attach_summary *s, unsigned k)
@@ -219,9 +222,9 @@ static void add_drifts(struct page *p, const struct attach_summary *s)
 	for (unsigned i = 0; i < s->n_drifts; i++)
 		add_drift(p, s, i);
 	page_end(p);
-	add_number(p, "rocelet_attachment_drift_left_out", "gauge",
-		   "Attachments that differ from their plans and do not fit on the page.",
-		   s->drifts_left_out);
+	attach_add_number(p, "rocelet_attachment_drift_left_out", "gauge",
+			  "Attachments that differ from their plans and do not fit on the page.",
+			  s->drifts_left_out);
 }
 
 void attach_series(struct page *p, const struct attach_summary *s)
@@ -235,12 +238,14 @@ void attach_series(struct page *p, const struct attach_summary *s)
 	add_drifts(p, s);
 	if (s->counters.cri_open)
 		add_runtime(p, &s->counters.cri);
-	add_number(p, "rocelet_runtime_contradictions", "gauge",
-		   "Devices in pods that run, but whose sandbox the container runtime's list does "
-		   "not call ready; they stay.",
-		   s->counters.contradicting);
-	add_number(p, "rocelet_journal_writable", "gauge",
-		   "1 while the attachments' journal can be written; nothing is attached while it "
-		   "cannot.",
-		   s->counters.journal_error[0] == '\0');
+	attach_add_number(
+		p, "rocelet_runtime_contradictions", "gauge",
+		"Devices in pods that run, but whose sandbox the container runtime's list does "
+		"not call ready; they stay.",
+		s->counters.contradicting);
+	attach_add_number(
+		p, "rocelet_journal_writable", "gauge",
+		"1 while the attachments' journal can be written; nothing is attached while it "
+		"cannot.",
+		s->counters.journal_error[0] == '\0');
 }

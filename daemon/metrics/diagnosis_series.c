@@ -22,12 +22,13 @@ const struct family *diagnosis_family(enum diagnosis_family f)
 	return &families[f];
 }
 
-static int begin_family(struct page *p, const struct family *f)
+static int diagnosis_begin_family(struct page *p, const struct family *f)
 {
 	return page_begin(p, f->name, f->type == METRIC_COUNTER ? "counter" : "gauge", f->help);
 }
 
-static void add_verdict(struct text *t, const struct verdict *v, const struct resource_table *table)
+static void diagnosis_add_verdict(struct text *t, const struct verdict *v,
+				  const struct resource_table *table)
 {
 	text_addf(t, "%s", families[DIAGNOSIS].name);
 	text_add_port(t, v->device, v->port,
@@ -35,14 +36,14 @@ static void add_verdict(struct text *t, const struct verdict *v, const struct re
 	text_addf(t, ",cause=\"%s\"} %d\n", cause_row(v->cause)->name, (int)v->severity);
 }
 
-static int add_verdicts(struct page *p, const struct diagnosis_report *r,
-			const struct resource_table *table)
+static int diagnosis_add_verdicts(struct page *p, const struct diagnosis_report *r,
+				  const struct resource_table *table)
 {
-	int failed = begin_family(p, &families[DIAGNOSIS]);
+	int failed = diagnosis_begin_family(p, &families[DIAGNOSIS]);
 
 	for (size_t i = 0; failed == 0 && i < r->n_verdicts; i++)
 		if (verdict_is_told(&r->verdicts[i]))
-			add_verdict(&p->text, &r->verdicts[i], table);
+			diagnosis_add_verdict(&p->text, &r->verdicts[i], table);
 	page_end(p);
 	return failed;
 }
@@ -50,7 +51,7 @@ static int add_verdicts(struct page *p, const struct diagnosis_report *r,
 /* One number for each cause. */
 static int add_causes(struct page *p, const struct family *f, const struct diagnosis_report *r)
 {
-	int failed = begin_family(p, f);
+	int failed = diagnosis_begin_family(p, f);
 
 	for (int c = 0; failed == 0 && c < N_CAUSES; c++)
 		text_addf(&p->text, "%s{cause=\"%s\"} %" PRIu64 "\n", f->name,
@@ -63,7 +64,7 @@ static int add_causes(struct page *p, const struct family *f, const struct diagn
 int diagnosis_series(struct page *p, const struct diagnosis_report *r,
 		     const struct resource_table *table)
 {
-	int failed = add_verdicts(p, r, table);
+	int failed = diagnosis_add_verdicts(p, r, table);
 
 	if (failed == 0)
 		failed = add_causes(p, &families[DIAGNOSIS_ONSETS], r);

@@ -19,7 +19,7 @@ static uint64_t hash_of(const struct gid *g)
 	return fnv1a(h, g->netdev, sizeof(g->netdev));
 }
 
-static struct gid_place *place_of(struct gid_places *p, uint64_t gid)
+static struct gid_place *gid_places_place_of(struct gid_places *p, uint64_t gid)
 {
 	for (size_t i = 0; i < p->n; i++)
 		if (p->items[i].gid == gid)
@@ -40,7 +40,7 @@ void gid_places_see(struct gid_places *p, const struct rdma_port *port, uint64_t
 	for (unsigned i = 0; i < port->n_gids; i++) {
 		const struct gid *g = &port->gids[i];
 		uint64_t gid = hash_of(g);
-		struct gid_place *place = place_of(p, gid);
+		struct gid_place *place = gid_places_place_of(p, gid);
 
 		if (!place) {
 			add_place(p, gid, g->index);

@@ -68,7 +68,7 @@ static bool deflate_input(struct gzip *g, struct text *out)
 	return true;
 }
 
-static bool add_piece(struct gzip *g, const struct iovec *piece, struct text *out)
+static bool gzip_add_piece(struct gzip *g, const struct iovec *piece, struct text *out)
 {
 	const uint8_t *from = piece->iov_base;
 	size_t left = piece->iov_len, n;
@@ -90,7 +90,7 @@ static bool compress_pieces(struct gzip *g, const struct iovec *iov, size_t n, s
 {
 	begin_member(g);
 	for (size_t i = 0; i < n; i++)
-		if (!add_piece(g, &iov[i], out))
+		if (!gzip_add_piece(g, &iov[i], out))
 			return false;
 	g->z.end_of_stream = 1;
 	return deflate_input(g, out);

@@ -52,7 +52,7 @@ void text_add_label(struct text *t, const char *value)
 	text_add(t, "\"", 1);
 }
 
-static void add_named(struct text *t, const char *name, const char *value)
+static void host_series_add_named(struct text *t, const char *name, const char *value)
 {
 	text_addf(t, ",%s=", name);
 	text_add_label(t, value);
@@ -62,9 +62,9 @@ void text_add_holder(struct text *t, const struct pod_device *d)
 {
 	if (!d || d->pod[0] == '\0')
 		return;
-	add_named(t, "namespace", d->namespace);
-	add_named(t, "pod", d->pod);
-	add_named(t, "container", d->container);
+	host_series_add_named(t, "namespace", d->namespace);
+	host_series_add_named(t, "pod", d->pod);
+	host_series_add_named(t, "container", d->container);
 }
 
 void text_add_port(struct text *t, const char *device, uint32_t port,
@@ -125,18 +125,18 @@ static void add_info(struct text *t, const struct host *h, const struct rdma_dev
 	netns_name(h, dev, port, netns, sizeof(netns));
 	text_addf(t, "roce_port_info");
 	text_add_port(t, device_label(h, dev, label), port->num, holder);
-	add_named(t, "netdev", port->netdev);
-	add_named(t, "pci", dev->function);
-	add_named(t, "driver", dev->driver);
-	add_named(t, "fw", dev->fw);
-	add_named(t, "board", dev->board);
-	add_named(t, "link_layer", link_layer_name(port->link_layer));
-	add_named(t, "function", fn ? fn_kind_name(fn->kind) : "");
-	add_named(t, "parent", fn ? fn->parent : "");
-	add_named(t, "vf", vf);
-	add_named(t, "netns", netns);
-	add_named(t, "bytes_source",
-		  dev->nsid == NSID_HOST ? bytes_source(s, dev->name, port->num) : "");
+	host_series_add_named(t, "netdev", port->netdev);
+	host_series_add_named(t, "pci", dev->function);
+	host_series_add_named(t, "driver", dev->driver);
+	host_series_add_named(t, "fw", dev->fw);
+	host_series_add_named(t, "board", dev->board);
+	host_series_add_named(t, "link_layer", link_layer_name(port->link_layer));
+	host_series_add_named(t, "function", fn ? fn_kind_name(fn->kind) : "");
+	host_series_add_named(t, "parent", fn ? fn->parent : "");
+	host_series_add_named(t, "vf", vf);
+	host_series_add_named(t, "netns", netns);
+	host_series_add_named(t, "bytes_source",
+			      dev->nsid == NSID_HOST ? bytes_source(s, dev->name, port->num) : "");
 	text_addf(t, "} 1\n");
 }
 
@@ -167,9 +167,9 @@ static uint64_t port_number(enum host_family f, const struct rdma_port *port)
 	return 0;
 }
 
-static void add_port(struct text *t, enum host_family f, const struct host *h,
-		     const struct rdma_dev *dev, const struct rdma_port *port,
-		     const struct sample *s, const struct pod_device *holder)
+static void host_series_add_port(struct text *t, enum host_family f, const struct host *h,
+				 const struct rdma_dev *dev, const struct rdma_port *port,
+				 const struct sample *s, const struct pod_device *holder)
 {
 	uint64_t v = port_number(f, port);
 	/* No GID in use is a fact where the table is known. */
@@ -185,7 +185,7 @@ static void add_port(struct text *t, enum host_family f, const struct host *h,
 	}
 }
 
-static void add_function(struct text *t, enum host_family f, const struct function *fn)
+static void host_series_add_function(struct text *t, enum host_family f, const struct function *fn)
 {
 	if (!fn->sriov)
 		return;
@@ -199,7 +199,7 @@ void host_series(struct text *t, enum host_family f, const struct host *h, const
 {
 	if (f == HOST_PF_VFS || f == HOST_PF_VFS_MAX) {
 		for (size_t i = 0; i < h->n_functions; i++)
-			add_function(t, f, &h->functions[i]);
+			host_series_add_function(t, f, &h->functions[i]);
 		return;
 	}
 	for (size_t i = 0; i < h->n_rdma; i++) {
@@ -208,6 +208,6 @@ void host_series(struct text *t, enum host_family f, const struct host *h, const
 			table ? resource_table_holder(table, dev->function, dev->name) : NULL;
 
 		for (unsigned k = 0; k < dev->n_ports; k++)
-			add_port(t, f, h, dev, &dev->ports[k], s, holder);
+			host_series_add_port(t, f, h, dev, &dev->ports[k], s, holder);
 	}
 }

@@ -84,7 +84,8 @@ void metrics_free(struct metrics *m)
 /* --- preparing -------------------------------------------------------------------------------- */
 
 /* Who has an RDMA device to itself. What is sampled is in our namespace. */
-static const struct pod_device *holder_of(const struct metrics_scene *scene, const char *device)
+static const struct pod_device *metrics_holder_of(const struct metrics_scene *scene,
+						  const char *device)
 {
 	const struct rdma_dev *dev = scene->resources ? host_rdma_in(scene->host, NSID_HOST, device)
 						      : NULL;
@@ -99,12 +100,12 @@ static void prepare_ports(struct metrics *m, const struct sample *s,
 		const struct sampled_port *p = &s->ports[i];
 
 		m->ports[i].start = m->text.len;
-		text_add_port(&m->text, p->device, p->port, holder_of(scene, p->device));
+		text_add_port(&m->text, p->device, p->port, metrics_holder_of(scene, p->device));
 		m->ports[i].len = m->text.len - m->ports[i].start;
 	}
 }
 
-static uint64_t generation_of(const struct resource_table *table)
+static uint64_t metrics_generation_of(const struct resource_table *table)
 {
 	return table ? table->generation : 0;
 }
@@ -123,7 +124,7 @@ static int metrics_prepare(struct metrics *m, const struct sample *s,
 		return -ENOMEM;
 	m->layout = s->layout;
 	m->host_generation = scene->host_generation;
-	m->resources_generation = generation_of(scene->resources);
+	m->resources_generation = metrics_generation_of(scene->resources);
 	m->prepared = true;
 	return 0;
 }
@@ -141,7 +142,7 @@ static const char *type_of(const struct family *f)
 	return n > 5 && !strcmp(f->name + n - 5, "_info") ? "info" : "gauge";
 }
 
-static int begin_family(struct page *p, const struct family *f)
+static int metrics_begin_family(struct page *p, const struct family *f)
 {
 	return page_begin(p, f->name, type_of(f), f->help);
 }
@@ -175,7 +176,7 @@ static int render_fixed(struct metrics *m, struct page *p, const struct page *la
 		struct slice *slice = &m->fixed[i];
 		size_t start = p->text.len;
 
-		r = begin_family(p, fixed_family(i));
+		r = metrics_begin_family(p, fixed_family(i));
 		if (r == 0 && last)
 			text_add(&p->text, last->text.data + slice->start, slice->len);
 		else if (r == 0)
@@ -186,12 +187,12 @@ static int render_fixed(struct metrics *m, struct page *p, const struct page *la
 	return r;
 }
 
-static bool is_current(const struct metrics *m, const struct sample *s,
-		       const struct metrics_scene *scene)
+static bool metrics_is_current(const struct metrics *m, const struct sample *s,
+			       const struct metrics_scene *scene)
 {
 	return m->prepared && m->layout == s->layout &&
 	       m->host_generation == scene->host_generation &&
-	       m->resources_generation == generation_of(scene->resources);
+	       m->resources_generation == metrics_generation_of(scene->resources);
 }
 
 /* source: a label that all samples of the family have in addition, "" = none. */
@@ -239,7 +240,7 @@ static size_t shared_index(const struct family *f)
 static int open_family(struct page *p, struct shared *s, const struct family *f)
 {
 	s->open = shared_index(f);
-	return begin_family(p, f);
+	return metrics_begin_family(p, f);
 }
 
 /* BPF's samples follow the NICs'. */
@@ -318,7 +319,7 @@ static int render_counters(const struct metrics *m, struct page *p, const struct
 static int render_resets(const struct metrics *m, struct page *p, const struct sample *s)
 {
 	const struct family *f = &own[OWN_RESETS];
-	int r = begin_family(p, f);
+	int r = metrics_begin_family(p, f);
 
 	for (size_t i = 0; i < s->n_ports && r == 0; i++) {
 		text_addf(&p->text, "%s", f->name);
@@ -344,7 +345,7 @@ static bool source_value(enum own_family f, const struct source_state *st, uint6
 static int render_sources(struct page *p, const struct sample *s, enum own_family f,
 			  uint64_t now_ms)
 {
-	int r = begin_family(p, &own[f]);
+	int r = metrics_begin_family(p, &own[f]);
 
 	for (enum source i = 0; i < N_SOURCES && r == 0; i++) {
 		char number[NUMBER_MAX];
@@ -362,7 +363,7 @@ static int render_sources(struct page *p, const struct sample *s, enum own_famil
 static int render_bursts(const struct metrics *m, struct page *p, const struct sample *s,
 			 struct bursts *bursts, enum burst_family f, uint64_t now_ms)
 {
-	int r = begin_family(p, burst_family(f));
+	int r = metrics_begin_family(p, burst_family(f));
 
 	for (size_t i = 0; i < s->n_ports && r == 0; i++) {
 		const struct burst_windows *windows = bursts_windows(bursts, i, now_ms);
@@ -378,7 +379,7 @@ static int render_bursts(const struct metrics *m, struct page *p, const struct s
 int metrics_render(struct metrics *m, struct page *p, const struct sample *s,
 		   const struct metrics_scene *scene, uint64_t now_ms)
 {
-	bool current = is_current(m, s, scene);
+	bool current = metrics_is_current(m, s, scene);
 	const struct page *last = current && scene->last == m->page ? scene->last : NULL;
 	int r = current ? 0 : metrics_prepare(m, s, scene);
 

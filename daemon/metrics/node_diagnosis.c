@@ -50,8 +50,8 @@ void node_diagnosis_follow(struct node_diagnosis *n, const struct thresholds *li
 
 /* --- bursts ----------------------------------------------------------------------------------- */
 
-static bool shows(const struct diagnosis *d, const struct port_watched *p, enum signal first,
-		  enum signal last)
+static bool node_diagnosis_shows(const struct diagnosis *d, const struct port_watched *p,
+				 enum signal first, enum signal last)
 {
 	for (int s = (int)first; s <= (int)last; s++)
 		if (window_get(&p->window, diagnosis_timeline(d), (enum signal)s, 0) > 0)
@@ -61,13 +61,15 @@ static bool shows(const struct diagnosis *d, const struct port_watched *p, enum 
 
 static unsigned reasons_of(const struct diagnosis *d, const struct port_watched *p)
 {
-	return (shows(d, p, SIGNAL_PAUSE_RECEIVED, SIGNAL_PAUSE_SENT) ? BURST_PAUSED : 0) |
-	       (shows(d, p, SIGNAL_CE_SHARE, SIGNAL_CNP_RECEIVED) ? BURST_MARKED : 0) |
-	       (shows(d, p, SIGNAL_DISCARDS, SIGNAL_TIMEOUTS) ? BURST_LOST : 0);
+	return (node_diagnosis_shows(d, p, SIGNAL_PAUSE_RECEIVED, SIGNAL_PAUSE_SENT) ? BURST_PAUSED
+										     : 0) |
+	       (node_diagnosis_shows(d, p, SIGNAL_CE_SHARE, SIGNAL_CNP_RECEIVED) ? BURST_MARKED
+										 : 0) |
+	       (node_diagnosis_shows(d, p, SIGNAL_DISCARDS, SIGNAL_TIMEOUTS) ? BURST_LOST : 0);
 }
 
-static bool find_watched(const struct diagnosis *d, const struct sampled_port *p, size_t *hint,
-			 struct port_watched *ret)
+static bool node_diagnosis_find_watched(const struct diagnosis *d, const struct sampled_port *p,
+					size_t *hint, struct port_watched *ret)
 {
 	size_t n = diagnosis_n_ports(d);
 
@@ -90,7 +92,8 @@ static void choose_bursts(struct node_diagnosis *n, const struct sample *s)
 	if (bursts_follow(n->bursts, s) < 0)
 		return;
 	for (size_t i = 0; i < s->n_ports; i++)
-		if (s->ports[i].port && find_watched(n->engine, &s->ports[i], &hint, &watched))
+		if (s->ports[i].port &&
+		    node_diagnosis_find_watched(n->engine, &s->ports[i], &hint, &watched))
 			bursts_want(n->bursts, i,
 				    watched.watch == WATCH_JUDGED || watched.watch == WATCH_WARMING
 					    ? reasons_of(n->engine, &watched)

@@ -158,7 +158,7 @@ static const struct row {
 #undef BOTH
 };
 
-static uint64_t value_of(const struct row *row, const struct roce_counts *c)
+static uint64_t packet_value_of(const struct row *row, const struct roce_counts *c)
 {
 	uint64_t v;
 
@@ -170,7 +170,7 @@ static uint64_t value_of(const struct row *row, const struct roce_counts *c)
 
 /* --- labels ----------------------------------------------------------------------------------- */
 
-static void add_named(struct text *t, const char *name, const char *value)
+static void packet_add_named(struct text *t, const char *name, const char *value)
 {
 	text_addf(t, ",%s=", name);
 	text_add_label(t, value);
@@ -182,14 +182,14 @@ static void add_port_labels(struct text *t, const struct packet_port *p,
 {
 	if (p->device[0]) {
 		text_add_port(t, p->device, p->device_port, holder);
-		add_named(t, "netdev", p->netdev);
+		packet_add_named(t, "netdev", p->netdev);
 	} else {
 		text_addf(t, "{netdev=");
 		text_add_label(t, p->netdev);
 		text_add_holder(t, holder);
 	}
 	if (p->netns[0])
-		add_named(t, "netns", p->netns);
+		packet_add_named(t, "netns", p->netns);
 }
 
 int packet_text_init(struct packet_text *x, const struct packet_sample *s,
@@ -226,8 +226,8 @@ static char *put_label(char *dst, const char *label, size_t n)
 }
 
 /* `name{PORT,first,second} value`; labels that are "" are left out. */
-static void add_sample(struct text *t, const char *name, const struct packet_text *x, size_t port,
-		       const char *first, const char *second, uint64_t value)
+static void packet_add_sample(struct text *t, const char *name, const struct packet_text *x,
+			      size_t port, const char *first, const char *second, uint64_t value)
 {
 	size_t labels = x->starts[port + 1] - x->starts[port];
 	size_t n = strlen(name), a = strlen(first), b = strlen(second);
@@ -246,7 +246,7 @@ static void add_sample(struct text *t, const char *name, const struct packet_tex
 	t->len += (size_t)(dst - start);
 }
 
-static bool shows(const struct packet_port *p, enum roce_direction direction)
+static bool packet_shows(const struct packet_port *p, enum roce_direction direction)
 {
 	return p->visible == PACKET_VISIBLE_YES &&
 	       (direction == ROCE_RECEIVED || p->hook != PACKET_HOOK_XDP);
@@ -258,23 +258,27 @@ void packet_series_shared(struct text *t, const struct packet_text *x, size_t in
 
 	for (size_t k = 0; k < ARRAY_SIZE(rows); k++)
 		for (size_t i = 0; rows[k].shared == index && i < s->n_ports; i++)
-			if (shows(&s->ports[i], rows[k].direction))
-				add_sample(t, shared[index], x, i,
-					   rows[k].bare ? "" : directions[rows[k].direction],
-					   "source=\"bpf\"",
-					   value_of(&rows[k], &s->counts[i][rows[k].direction]));
+			if (packet_shows(&s->ports[i], rows[k].direction))
+				packet_add_sample(
+					t, shared[index], x, i,
+					rows[k].bare ? "" : directions[rows[k].direction],
+					"source=\"bpf\"",
+					packet_value_of(&rows[k],
+							&s->counts[i][rows[k].direction]));
 }
 
-static void add_rows(struct text *t, const struct packet_text *x, enum packet_family f)
+static void packet_add_rows(struct text *t, const struct packet_text *x, enum packet_family f)
 {
 	const struct packet_sample *s = x->sample;
 
 	for (size_t k = 0; k < ARRAY_SIZE(rows); k++)
 		for (size_t i = 0; rows[k].family == f && i < s->n_ports; i++)
-			if (shows(&s->ports[i], rows[k].direction))
-				add_sample(t, families[f].name, x, i, directions[rows[k].direction],
-					   rows[k].labels,
-					   value_of(&rows[k], &s->counts[i][rows[k].direction]));
+			if (packet_shows(&s->ports[i], rows[k].direction))
+				packet_add_sample(
+					t, families[f].name, x, i, directions[rows[k].direction],
+					rows[k].labels,
+					packet_value_of(&rows[k],
+							&s->counts[i][rows[k].direction]));
 }
 
 /* --- what only is shown once it was seen ------------------------------------------------------ */
@@ -286,7 +290,7 @@ static void each_counts(struct text *t, const struct packet_text *x, counts_fn *
 {
 	for (size_t i = 0; i < x->sample->n_ports; i++)
 		for (enum roce_direction d = 0; d < N_ROCE_DIRECTIONS; d++)
-			if (shows(&x->sample->ports[i], d))
+			if (packet_shows(&x->sample->ports[i], d))
 				fn(t, x, i, d, &x->sample->counts[i][d]);
 }
 
@@ -301,8 +305,8 @@ static void add_ecn(struct text *t, const struct packet_text *x, size_t port, en
 		if (!c->traffic_class[i])
 			continue;
 		snprintf(labels, sizeof(labels), "ecn=\"%s\",dscp=\"%u\"", names[i & 3], i >> 2);
-		add_sample(t, families[PACKET_ECN].name, x, port, directions[d], labels,
-			   c->traffic_class[i]);
+		packet_add_sample(t, families[PACKET_ECN].name, x, port, directions[d], labels,
+				  c->traffic_class[i]);
 	}
 }
 
@@ -328,8 +332,8 @@ static void add_opcodes(struct text *t, const struct packet_text *x, size_t port
 			continue;
 		snprintf(labels, sizeof(labels), "transport=\"%s\",op=\"%s\"",
 			 transports[i / N_ROCE_OPS], ops[i % N_ROCE_OPS]);
-		add_sample(t, families[PACKET_OPCODES].name, x, port, directions[d], labels,
-			   c->ops[i]);
+		packet_add_sample(t, families[PACKET_OPCODES].name, x, port, directions[d], labels,
+				  c->ops[i]);
 	}
 }
 
@@ -341,8 +345,8 @@ static void add_visible(struct text *t, const struct packet_text *x)
 		enum packet_visibility v = x->sample->ports[i].visible;
 
 		if (v != PACKET_VISIBLE_UNKNOWN)
-			add_sample(t, families[PACKET_VISIBLE].name, x, i, "", "",
-				   v == PACKET_VISIBLE_YES);
+			packet_add_sample(t, families[PACKET_VISIBLE].name, x, i, "", "",
+					  v == PACKET_VISIBLE_YES);
 	}
 }
 
@@ -352,12 +356,13 @@ static void add_evictions(struct text *t, const struct packet_text *x)
 		const struct roce_counts *c = x->sample->counts[i];
 
 		if (x->sample->ports[i].flows && !x->sample->ports[i].error)
-			add_sample(t, families[PACKET_EVICTIONS].name, x, i, "", "",
-				   c[ROCE_RECEIVED].flow_evictions + c[ROCE_SENT].flow_evictions);
+			packet_add_sample(t, families[PACKET_EVICTIONS].name, x, i, "", "",
+					  c[ROCE_RECEIVED].flow_evictions +
+						  c[ROCE_SENT].flow_evictions);
 	}
 }
 
-static void add_ports(struct text *t, const struct packet_sample *s)
+static void packet_add_ports(struct text *t, const struct packet_sample *s)
 {
 	uint64_t n[N_PACKET_HOOKS] = {0};
 
@@ -393,7 +398,7 @@ static void add_family(struct text *t, const struct packet_text *x, enum packet_
 	case PACKET_FRAGMENTS:
 	case PACKET_MALFORMED:
 	case PACKET_PAUSES:
-		add_rows(t, x, f);
+		packet_add_rows(t, x, f);
 		break;
 	case PACKET_VISIBLE:
 		add_visible(t, x);
@@ -402,7 +407,7 @@ static void add_family(struct text *t, const struct packet_text *x, enum packet_
 		add_evictions(t, x);
 		break;
 	case PACKET_PORTS:
-		add_ports(t, x->sample);
+		packet_add_ports(t, x->sample);
 		break;
 	case PACKET_MEMORY:
 		add_memory(t, x->sample);

@@ -128,8 +128,8 @@ static void add_help(struct text *t, const char *help, enum metrics_format forma
 	}
 }
 
-static void add_head(struct page *p, struct family_block *b, enum metrics_format format,
-		     const char *name, const char *type, const char *help)
+static void page_add_head(struct page *p, struct family_block *b, enum metrics_format format,
+			  const char *name, const char *type, const char *help)
 {
 	int n = (int)stem(name, type, format);
 	struct text *t = &p->heads;
@@ -166,7 +166,7 @@ int page_begin(struct page *p, const char *name, const char *type, const char *h
 	}
 	b->start = p->text.len;
 	for (int f = 0; f < N_METRICS_FORMATS; f++)
-		add_head(p, b, f, name, type, help);
+		page_add_head(p, b, f, name, type, help);
 	return p->heads.failed ? -ENOMEM : 0;
 }
 
@@ -184,7 +184,8 @@ void page_end(struct page *p)
 	}
 }
 
-static void add_piece(struct iovec *iov, size_t *n, size_t *bytes, const char *data, size_t len)
+static void page_add_piece(struct iovec *iov, size_t *n, size_t *bytes, const char *data,
+			   size_t len)
 {
 	if (iov)
 		iov[*n] = (struct iovec){.iov_base = (void *)data, .iov_len = len};
@@ -200,12 +201,12 @@ size_t page_iov(const struct page *p, enum metrics_format format, struct iovec *
 	for (size_t i = 0; i < p->n_blocks; i++) {
 		const struct family_block *b = &p->blocks[i];
 
-		add_piece(iov, &n, &bytes, p->heads.data + b->head_start[format],
-			  b->head_len[format]);
-		add_piece(iov, &n, &bytes, p->text.data + b->start, b->len);
+		page_add_piece(iov, &n, &bytes, p->heads.data + b->head_start[format],
+			       b->head_len[format]);
+		page_add_piece(iov, &n, &bytes, p->text.data + b->start, b->len);
 	}
 	if (format == METRICS_OPENMETRICS)
-		add_piece(iov, &n, &bytes, "# EOF\n", 6);
+		page_add_piece(iov, &n, &bytes, "# EOF\n", 6);
 	*ret_bytes = bytes;
 	return n;
 }

@@ -9,8 +9,8 @@ static const enum series series_of_fault[N_NIC_FAULTS] = {
 };
 
 /* Both are in the order of the host's devices. NULL: nothing is known of this port's. */
-static const struct event_nic *nic_of(const struct event_summary *s, const char *device,
-				      unsigned *at)
+static const struct event_nic *port_faults_nic_of(const struct event_summary *s, const char *device,
+						  unsigned *at)
 {
 	unsigned n = s ? s->n_nics : 0;
 
@@ -27,7 +27,7 @@ void port_faults_tell(struct port_observation *ports, size_t n_ports, const stru
 	for (size_t i = 0; i < n_ports; i++) {
 		const struct event_nic *nic = is_soft_roce(&ports[i])
 						      ? NULL
-						      : nic_of(s, ports[i].device, &at);
+						      : port_faults_nic_of(s, ports[i].device, &at);
 
 		for (unsigned k = 0; k < N_NIC_FAULTS; k++)
 			ports[i].value[series_of_fault[k]] = nic && s->faults_watched[k]

@@ -439,22 +439,22 @@ static void find_series(struct port_observer *b, const struct sample *s)
 
 /* --- preparing -------------------------------------------------------------------------------- */
 
-static uint64_t generation_of(const struct resource_table *table)
+static uint64_t port_observer_generation_of(const struct resource_table *table)
 {
 	return table ? table->generation : 0;
 }
 
-static bool is_current(const struct port_observer *b, const struct sample *s,
-		       const struct observer_scene *scene)
+static bool port_observer_is_current(const struct port_observer *b, const struct sample *s,
+				     const struct observer_scene *scene)
 {
 	return b->prepared && b->layout == s->layout &&
 	       b->host_generation == scene->host_generation &&
-	       b->resources_generation == generation_of(scene->resources) &&
+	       b->resources_generation == port_observer_generation_of(scene->resources) &&
 	       b->settings_generation == scene->settings_generation;
 }
 
 /* Empty arrays for all that is to be seen. False: out of memory, and *b is as it was. */
-static bool make_room(struct port_observer *b, size_t n_ports, const struct sample *s)
+static bool port_observer_make_room(struct port_observer *b, size_t n_ports, const struct sample *s)
 {
 	struct port_observer room = {
 		.ports = calloc(n_ports + 1, sizeof(*b->ports)),
@@ -527,7 +527,7 @@ static int observer_prepare(struct port_observer *b, const struct sample *s,
 
 	if (look_up(&l, scene) < 0)
 		return -ENOMEM;
-	if (make_room(b, count_ports(scene->host) + count_lost(&l, &before), s)) {
+	if (port_observer_make_room(b, count_ports(scene->host) + count_lost(&l, &before), s)) {
 		see_ports(b, &l, &before);
 		see_pasts(b, &before, &l, s->taken_ms);
 		see_gids(b, scene->host, s->taken_ms);
@@ -535,7 +535,7 @@ static int observer_prepare(struct port_observer *b, const struct sample *s,
 		find_series(b, s);
 		b->layout = s->layout;
 		b->host_generation = scene->host_generation;
-		b->resources_generation = generation_of(scene->resources);
+		b->resources_generation = port_observer_generation_of(scene->resources);
 		b->settings_generation = scene->settings_generation;
 		b->prepared = true;
 		observer_done(&before);
@@ -643,7 +643,7 @@ static void take_stood(struct port_observer *b, const struct sample *s, struct b
 int port_observer_look(struct port_observer *b, const struct sample *s,
 		       const struct observer_scene *scene, struct observation *ret)
 {
-	if (!is_current(b, s, scene) && observer_prepare(b, s, scene) < 0)
+	if (!port_observer_is_current(b, s, scene) && observer_prepare(b, s, scene) < 0)
 		return -ENOMEM;
 	port_packets_tell(b->ports, b->n_ports, scene->packets, scene->events);
 	port_faults_tell(b->ports, b->n_ports, scene->events);

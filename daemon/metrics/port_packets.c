@@ -55,7 +55,7 @@ static void forget(struct port_observation *o)
 
 /* Before any packet has passed it is not known that they are seen; of soft-RoCE it can be expected,
  * and the first that matters would be lost otherwise: a counter has to be seen before it moves. */
-static bool is_seen(const struct packet_port *p)
+static bool port_packets_is_seen(const struct packet_port *p)
 {
 	return p->role != PACKET_MIRROR && p->device_port && p->hook != PACKET_HOOK_NONE &&
 	       p->error == 0 && p->visible != PACKET_VISIBLE_NO;
@@ -128,7 +128,7 @@ void port_packets_tell(struct port_observation *ports, size_t n_ports,
 		struct port_observation *o = soft_port(ports, n_ports, p->device, p->device_port,
 						       &hint);
 
-		if (o && is_seen(p))
+		if (o && port_packets_is_seen(p))
 			tell_packets(o, p, packets->counts[i]);
 	}
 	hint = 0;

@@ -34,8 +34,8 @@ void qp_summary_build(struct qp_summary *ret, const struct qp_table *t, bool cou
 	memcpy(ret->failures, f->counts, sizeof(f->counts));
 }
 
-static void add_sample(struct page *p, const char *name, const char *device, const char *key,
-		       const char *value, uint64_t n)
+static void qp_add_sample(struct page *p, const char *name, const char *device, const char *key,
+			  const char *value, uint64_t n)
 {
 	text_addf(&p->text, "%s{device=", name);
 	text_add_label(&p->text, device);
@@ -50,8 +50,8 @@ static void add_numbers(struct page *p, const struct qp_summary *s)
 	for (size_t i = 0; i < s->n_devices; i++)
 		for (uint32_t k = 0; k < QP_SERIES_STATES; k++)
 			if (s->devices[i].n[k])
-				add_sample(p, name, s->devices[i].name, "state", qp_state_name(k),
-					   s->devices[i].n[k]);
+				qp_add_sample(p, name, s->devices[i].name, "state",
+					      qp_state_name(k), s->devices[i].n[k]);
 	page_end(p);
 }
 
@@ -82,7 +82,7 @@ static const char *expected(const struct qp_summary *s, size_t device, size_t re
 	return name;
 }
 
-static uint64_t count_of(const struct qp_summary *s, const char *device, const char *reason)
+static uint64_t qp_count_of(const struct qp_summary *s, const char *device, const char *reason)
 {
 	for (size_t i = 0; i < s->n_failures; i++)
 		if (strcmp(s->failures[i].device, device) == 0 &&
@@ -117,7 +117,8 @@ static void add_expected(struct page *p, const char *name, const struct qp_summa
 		const char *reason = expected(s, d, i, &end);
 
 		if (reason)
-			add_sample(p, name, device, "reason", reason, count_of(s, device, reason));
+			qp_add_sample(p, name, device, "reason", reason,
+				      qp_count_of(s, device, reason));
 	}
 }
 
@@ -133,7 +134,7 @@ void qp_series(struct page *p, const struct qp_summary *s)
 		add_expected(p, failures, s, d);
 	for (size_t i = 0; i < s->n_failures; i++)
 		if (!is_expected(s, &s->failures[i]))
-			add_sample(p, failures, s->failures[i].device, "reason",
-				   s->failures[i].reason, s->failures[i].n);
+			qp_add_sample(p, failures, s->failures[i].device, "reason",
+				      s->failures[i].reason, s->failures[i].n);
 	page_end(p);
 }

@@ -47,7 +47,7 @@ const struct family *resource_family(enum resource_family f)
 	return &families[f];
 }
 
-static void add_named(struct text *t, const char *name, const char *value)
+static void resource_add_named(struct text *t, const char *name, const char *value)
 {
 	text_addf(t, ",%s=", name);
 	text_add_label(t, value);
@@ -60,8 +60,8 @@ static void open_series(struct text *t, enum resource_family f, const struct res
 	text_add_label(t, r->name);
 }
 
-static void add_number(struct text *t, enum resource_family f, const struct resource_info *r,
-		       uint64_t value)
+static void resource_add_number(struct text *t, enum resource_family f,
+				const struct resource_info *r, uint64_t value)
 {
 	open_series(t, f, r);
 	text_addf(t, "} %" PRIu64 "\n", value);
@@ -71,7 +71,7 @@ static void add_labelled(struct text *t, enum resource_family f, const struct re
 			 const char *label, const char *value, uint64_t number)
 {
 	open_series(t, f, r);
-	add_named(t, label, value);
+	resource_add_named(t, label, value);
 	text_addf(t, "} %" PRIu64 "\n", number);
 }
 
@@ -100,15 +100,15 @@ static void add_unhealthy(struct text *t, const struct resource_info *r,
 		if (!(d->reasons & HEALTH_BIT(reason)))
 			continue;
 		open_series(t, RESOURCE_DEVICE_UNHEALTHY, r);
-		add_named(t, "id", d->id);
-		add_named(t, "reason", health_reason_name(reason));
+		resource_add_named(t, "id", d->id);
+		resource_add_named(t, "reason", health_reason_name(reason));
 		text_addf(t, "} 1\n");
 	}
 }
 
 /* The slots of a shared resource are as healthy as its HCAs: one series each would say nothing. */
-static void add_devices(struct text *t, enum resource_family f, const struct resource_table *table,
-			const struct resource_info *r)
+static void resource_add_devices(struct text *t, enum resource_family f,
+				 const struct resource_table *table, const struct resource_info *r)
 {
 	for (size_t i = 0; i < r->n_devices; i++) {
 		const struct resource_device *d = &table->devices[r->first_device + i];
@@ -129,18 +129,18 @@ static void add_holders(struct text *t, const struct resource_table *table)
 			continue;
 		text_addf(t, "%s{resource=", families[RESOURCE_DEVICE_INFO].name);
 		text_add_label(t, d->resource);
-		add_named(t, "id", d->id);
+		resource_add_named(t, "id", d->id);
 		text_add_holder(t, d);
 		if (!d->pod[0])
-			add_named(t, "container", d->container);
+			resource_add_named(t, "container", d->container);
 		if (d->uid[0])
-			add_named(t, "uid", d->uid);
+			resource_add_named(t, "uid", d->uid);
 		text_addf(t, "} 1\n");
 	}
 }
 
-static void add_resource(struct text *t, enum resource_family f, const struct resource_table *table,
-			 const struct resource_info *r)
+static void resource_add_resource(struct text *t, enum resource_family f,
+				  const struct resource_table *table, const struct resource_info *r)
 {
 	size_t healthy;
 
@@ -151,23 +151,23 @@ static void add_resource(struct text *t, enum resource_family f, const struct re
 		add_labelled(t, f, r, "health", "unhealthy", r->n_devices - healthy);
 		break;
 	case RESOURCE_ALLOCATED:
-		add_number(t, f, r, count_given(table, r));
+		resource_add_number(t, f, r, count_given(table, r));
 		break;
 	case RESOURCE_GID_CAPACITY:
 		if (r->shared && r->gid_capacity)
-			add_number(t, f, r, r->gid_capacity);
+			resource_add_number(t, f, r, r->gid_capacity);
 		break;
 	case RESOURCE_REGISTERED:
-		add_number(t, f, r, r->registration == REGISTRATION_DONE);
+		resource_add_number(t, f, r, r->registration == REGISTRATION_DONE);
 		break;
 	case RESOURCE_REGISTRATIONS:
-		add_number(t, f, r, r->registrations);
+		resource_add_number(t, f, r, r->registrations);
 		break;
 	case RESOURCE_REGISTRATION_FAILURES:
-		add_number(t, f, r, r->failures);
+		resource_add_number(t, f, r, r->failures);
 		break;
 	case RESOURCE_LISTS:
-		add_number(t, f, r, r->lists);
+		resource_add_number(t, f, r, r->lists);
 		break;
 	case RESOURCE_ALLOCATIONS:
 		add_labelled(t, f, r, "result", "given", r->allocations);
@@ -175,7 +175,7 @@ static void add_resource(struct text *t, enum resource_family f, const struct re
 		break;
 	case RESOURCE_DEVICE_HEALTHY:
 	case RESOURCE_DEVICE_UNHEALTHY:
-		add_devices(t, f, table, r);
+		resource_add_devices(t, f, table, r);
 		break;
 	case RESOURCE_DEVICE_INFO:
 	case N_RESOURCE_FAMILIES:
@@ -188,5 +188,5 @@ void resource_series(struct text *t, enum resource_family f, const struct resour
 	if (f == RESOURCE_DEVICE_INFO)
 		add_holders(t, table);
 	for (size_t i = 0; i < table->n_resources; i++)
-		add_resource(t, f, table, &table->resources[i]);
+		resource_add_resource(t, f, table, &table->resources[i]);
 }

@@ -165,7 +165,7 @@ static struct page *render_page(struct sampler *s, const struct sample *sample,
 
 /* Opens thousands of descriptors on a big host, and asks its firmware: not on the loop. Out of
  * memory keeps the old layout until the next tick. */
-static void lay_out(struct sampler *s)
+static void sampler_lay_out(struct sampler *s)
 {
 	s->optional = (struct err){0};
 	if (s->opts.n_optional > 0)
@@ -207,8 +207,8 @@ static bool is_to_be_judged(struct sampler *s, const struct sample *sample)
 	return !s->report || s->alarm || since >= least;
 }
 
-static void judge(struct sampler *s, const struct sample *sample,
-		  const struct packet_sample *packets)
+static void sampler_judge(struct sampler *s, const struct sample *sample,
+			  const struct packet_sample *packets)
 {
 	const struct diagnosis_report *report;
 	const struct observer_scene scene = {
@@ -238,7 +238,7 @@ static void judge(struct sampler *s, const struct sample *sample,
 		s->line = node_diagnosis_line(s->diagnosis);
 }
 
-static void take_sample(void *arg)
+static void sampler_take_sample(void *arg)
 {
 	struct sampler *s = arg;
 	uint64_t start_ns = uv_hrtime();
@@ -246,19 +246,19 @@ static void take_sample(void *arg)
 	const struct sample *sample;
 
 	if (s->relayout)
-		lay_out(s);
+		sampler_lay_out(s);
 	s->about.sample_unix_ms = unix_ms();
 	sample = counters_read(s->counters, &s->loan->host, start_ns / 1000000);
 	s->sample = sample;
 	packets = read_packets(s, sample);
-	judge(s, sample, packets);
+	sampler_judge(s, sample, packets);
 	s->page = render_page(s, sample, packets);
 	packet_sample_done(&s->packet_sample);
 	s->sample_us = (uv_hrtime() - start_ns) / 1000;
 }
 
 /* Ports that are no longer what was laid out are left to the next sample. */
-static void look_at_ports(void *arg)
+static void sampler_look_at_ports(void *arg)
 {
 	struct sampler *s = arg;
 	uint64_t start_ns = uv_hrtime();
@@ -314,7 +314,7 @@ static void on_look_closed(void *arg)
 }
 
 /* Once nothing is in flight. */
-static void end(struct sampler *s)
+static void sampler_end(struct sampler *s)
 {
 	due_close(&s->look_due, on_look_closed);
 }
@@ -330,7 +330,7 @@ static void keep_page(struct sampler *s)
 }
 
 /* What the worker was given. */
-static void take_back(struct sampler *s)
+static void sampler_take_back(struct sampler *s)
 {
 	loan_return(s->loan);
 	s->loan = NULL;
@@ -342,14 +342,14 @@ static void on_sampled(void *arg)
 {
 	struct sampler *s = arg;
 
-	take_back(s);
+	sampler_take_back(s);
 	s->ended_ms = uv_now(s->loop);
 	s->self->samples++;
 	tell_optional(s);
 	if (s->closing) {
 		free(s->line);
 		page_unref(s->page);
-		end(s);
+		sampler_end(s);
 		return;
 	}
 	if (s->has_judged && s->wants_line)
@@ -422,7 +422,7 @@ static int queue_sample(struct sampler *s)
 	if (r == 0)
 		r = copy_resources(s);
 	if (r < 0) {
-		take_back(s);
+		sampler_take_back(s);
 		return r;
 	}
 	s->about = (struct self_metrics){
@@ -439,7 +439,7 @@ static int queue_sample(struct sampler *s)
 		node_diagnosis_follow(s->diagnosis, &s->limits);
 	s->new_limits = false;
 	s->packets = s->hooks.packets ? s->hooks.packets(s->hooks.arg) : NULL;
-	job_begin(&s->work, s->loop, "the sample of counters", take_sample, on_sampled, s);
+	job_begin(&s->work, s->loop, "the sample of counters", sampler_take_sample, on_sampled, s);
 	return 0;
 }
 
@@ -452,7 +452,7 @@ static void start_sample(struct sampler *s)
 		log_warn("sampler", r, "cannot start a sample, trying again at the next tick");
 }
 
-static void on_tick(void *arg)
+static void sampler_on_tick(void *arg)
 {
 	struct sampler *s = arg;
 	uint64_t now = uv_hrtime(), lag = s->due_ns && now > s->due_ns ? now - s->due_ns : 0;
@@ -494,7 +494,7 @@ static void on_looked(void *arg)
 	s->looked_ms = uv_now(s->loop);
 	s->self->burst_reads += s->looked_at;
 	if (s->closing)
-		end(s);
+		sampler_end(s);
 	else if (s->alarm)
 		start_sample(s);
 	else if (s->wake_again)
@@ -511,7 +511,7 @@ static void on_look_due(void *arg)
 	if (s->work.running)
 		return;
 	s->looking = true;
-	job_begin(&s->work, s->loop, "a look at single ports", look_at_ports, on_looked, s);
+	job_begin(&s->work, s->loop, "a look at single ports", sampler_look_at_ports, on_looked, s);
 }
 
 /* Also after a sample that was not judged: the turns go on. Counted from the end of the last look,
@@ -592,7 +592,7 @@ int sampler_open(struct sampler **ret, struct uv_loop_s *loop, const struct hw *
 		free(s);
 		return err_set(e, -ENOMEM, "sampler: out of memory");
 	}
-	due_init(&s->due, loop, on_tick, s);
+	due_init(&s->due, loop, sampler_on_tick, s);
 	due_init(&s->look_due, loop, on_look_due, s);
 	due_in(&s->due, opts->interval_ms);
 	*ret = s;
@@ -607,5 +607,5 @@ void sampler_close(struct sampler *s)
 	due_at(&s->due, DUE_NEVER);
 	due_at(&s->look_due, DUE_NEVER);
 	if (!s->work.running) /* else at its end */
-		end(s);
+		sampler_end(s);
 }

@@ -13,7 +13,8 @@ struct self_series {
 	uint64_t value;
 };
 
-static void add_counter(struct page *p, const char **family, const struct self_series *s)
+static void self_metrics_add_counter(struct page *p, const char **family,
+				     const struct self_series *s)
 {
 	if (*family == NULL || strcmp(*family, s->family) != 0) {
 		if (*family)
@@ -25,7 +26,7 @@ static void add_counter(struct page *p, const char **family, const struct self_s
 		  *s->labels ? "}" : "", s->value);
 }
 
-static void add_counters(struct page *p, const struct self_counters *c)
+static void self_metrics_add_counters(struct page *p, const struct self_counters *c)
 {
 	const struct self_series all[] = {
 #define X(field, labels, family, help) {family, labels, help, c->field},
@@ -35,7 +36,7 @@ static void add_counters(struct page *p, const struct self_counters *c)
 	const char *family = NULL;
 
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
-		add_counter(p, &family, &all[i]);
+		self_metrics_add_counter(p, &family, &all[i]);
 	page_end(p);
 }
 
@@ -47,8 +48,8 @@ static void add_seconds(struct page *p, const char *name, const char *type, cons
 	page_end(p);
 }
 
-static void add_number(struct page *p, const char *name, const char *type, const char *help,
-		       uint64_t value)
+static void self_metrics_add_number(struct page *p, const char *name, const char *type,
+				    const char *help, uint64_t value)
 {
 	page_begin(p, name, type, help);
 	text_addf(&p->text, "%s %" PRIu64 "\n", name, value);
@@ -88,17 +89,17 @@ static void add_compat(struct page *p, const struct self_metrics *m)
 	page_end(p);
 }
 
-static void add_process(struct page *p, const struct self_metrics *m)
+static void self_metrics_add_process(struct page *p, const struct self_metrics *m)
 {
 	add_seconds(p, "process_cpu_seconds_total", "counter", "User and system CPU time spent.",
 		    m->cpu_us);
 	add_seconds(p, "process_start_time_seconds", "gauge", "Start time since the Unix epoch.",
 		    m->start_unix_ms * 1000);
 	if (m->rss_bytes > 0)
-		add_number(p, "process_resident_memory_bytes", "gauge", "Resident memory.",
-			   m->rss_bytes);
-	add_number(p, "process_max_fds", "gauge", "Most file descriptors that may be open.",
-		   m->open_fds_max);
+		self_metrics_add_number(p, "process_resident_memory_bytes", "gauge",
+					"Resident memory.", m->rss_bytes);
+	self_metrics_add_number(p, "process_max_fds", "gauge",
+				"Most file descriptors that may be open.", m->open_fds_max);
 }
 
 int self_metrics_render(struct page *p, const struct self_metrics *m)
@@ -106,23 +107,25 @@ int self_metrics_render(struct page *p, const struct self_metrics *m)
 	page_begin(p, "rocelet_build_info", "info", "Version of the daemon.");
 	text_addf(&p->text, "rocelet_build_info{version=\"%s\"} 1\n", ROCELET_VERSION);
 	page_end(p);
-	add_counters(p, &m->counters);
-	add_number(p, "rocelet_log_lines_dropped_total", "counter",
-		   "Log lines dropped by rate limits.", m->log_lines_dropped);
-	add_number(p, "rocelet_config_ok", "gauge",
-		   "1 while the configuration file is in use as a whole.", m->config_ok);
-	add_number(
+	self_metrics_add_counters(p, &m->counters);
+	self_metrics_add_number(p, "rocelet_log_lines_dropped_total", "counter",
+				"Log lines dropped by rate limits.", m->log_lines_dropped);
+	self_metrics_add_number(p, "rocelet_config_ok", "gauge",
+				"1 while the configuration file is in use as a whole.",
+				m->config_ok);
+	self_metrics_add_number(
 		p, "rocelet_config_resources_refused", "gauge",
 		"Resources whose text in the configuration file is wrong: left out, or as they were "
 		"before.",
 		m->config_refusals);
 	if (m->tls_expires_s > 0)
-		add_number(
+		self_metrics_add_number(
 			p, "rocelet_tls_certificate_expires_seconds", "gauge",
 			"When the certificate of the TCP listener expires, since the Unix epoch.",
 			m->tls_expires_s);
-	add_number(p, "rocelet_inventory_generation", "gauge",
-		   "Grows with every change of the inventory.", m->inventory_generation);
+	self_metrics_add_number(p, "rocelet_inventory_generation", "gauge",
+				"Grows with every change of the inventory.",
+				m->inventory_generation);
 	add_rescans(p, m);
 	add_seconds(p, "rocelet_last_sample_seconds", "gauge",
 		    "Duration of the last sample of all counters, rendering included.",
@@ -142,6 +145,6 @@ int self_metrics_render(struct page *p, const struct self_metrics *m)
 	attach_series(p, &m->attach);
 	qp_series(p, &m->qps);
 	event_series(p, &m->events);
-	add_process(p, m);
+	self_metrics_add_process(p, m);
 	return p->text.failed || p->heads.failed ? -ENOMEM : 0;
 }

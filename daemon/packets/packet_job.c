@@ -11,7 +11,7 @@
 #include "netns.h"
 
 /* What is left of a name whose namespace is gone is an ordinary file for a moment (-EINVAL). */
-static int open_namespace(const struct packet_job *j, struct err *e)
+static int packet_job_open_namespace(const struct packet_job *j, struct err *e)
 {
 	const struct netns_id *id = &j->want.netns;
 	int r;
@@ -24,7 +24,7 @@ static int open_namespace(const struct packet_job *j, struct err *e)
 	return r;
 }
 
-static int index_of(void *name)
+static int packet_job_index_of(void *name)
 {
 	unsigned index = if_nametoindex(name);
 
@@ -38,7 +38,8 @@ static int find_interface(struct packet_job *j, int netns_fd, struct err *e)
 	int r = j->want.port.ifindex;
 
 	if (r == 0)
-		r = netns_fd < 0 ? index_of(name) : netns_run(netns_fd, index_of, name);
+		r = netns_fd < 0 ? packet_job_index_of(name)
+				 : netns_run(netns_fd, packet_job_index_of, name);
 	return r < 0 ? err_set(e, r, "there is no such interface") : r;
 }
 
@@ -100,7 +101,7 @@ static int packet_job_run(struct packet_job *j)
 	int r = 0;
 
 	if (j->want.port.nsid != NSID_HOST)
-		r = ns = open_namespace(j, &j->err);
+		r = ns = packet_job_open_namespace(j, &j->err);
 	if (r >= 0)
 		r = spec.ifindex = find_interface(j, ns, &j->err);
 	if (r < 0)

@@ -21,7 +21,7 @@ struct build {
 #define COPY(dst, src) snprintf((dst), sizeof(dst), "%s", (src))
 
 /* NULL: out of memory, and the build has failed. */
-static struct packet_wanted *add_wanted(struct build *b, enum packet_role role)
+static struct packet_wanted *packet_add_wanted(struct build *b, enum packet_role role)
 {
 	struct packet_wanted *w = array_push(b->items, b->n);
 	bool mirror = role == PACKET_MIRROR;
@@ -39,7 +39,7 @@ static struct packet_wanted *add_wanted(struct build *b, enum packet_role role)
 
 /* --- what is configured ----------------------------------------------------------------------- */
 
-static const struct netdev *netdev_named(const struct host *h, const char *name)
+static const struct netdev *packet_netdev_named(const struct host *h, const char *name)
 {
 	for (size_t i = 0; i < h->n_netdevs; i++)
 		if (h->netdevs[i].nsid == NSID_HOST && strcmp(h->netdevs[i].name, name) == 0)
@@ -48,7 +48,7 @@ static const struct netdev *netdev_named(const struct host *h, const char *name)
 }
 
 /* The RDMA device on it, if any. */
-static void find_device(struct packet_port *p, const struct host *h)
+static void packet_find_device(struct packet_port *p, const struct host *h)
 {
 	for (size_t i = 0; i < h->n_rdma; i++)
 		for (unsigned k = 0; k < h->rdma[i].n_ports; k++) {
@@ -65,8 +65,8 @@ static void find_device(struct packet_port *p, const struct host *h)
 static void add_configured(struct build *b, const struct option_list *names, enum packet_role role)
 {
 	for (unsigned i = 0; i < names->n; i++) {
-		const struct netdev *nd = netdev_named(b->host, names->items[i]);
-		struct packet_wanted *w = add_wanted(b, role);
+		const struct netdev *nd = packet_netdev_named(b->host, names->items[i]);
+		struct packet_wanted *w = packet_add_wanted(b, role);
 
 		if (!w)
 			return;
@@ -75,20 +75,20 @@ static void add_configured(struct build *b, const struct option_list *names, enu
 			continue;
 		w->port.ifindex = nd->ifindex;
 		COPY(w->port.function, nd->function);
-		find_device(&w->port, b->host);
+		packet_find_device(&w->port, b->host);
 	}
 }
 
 /* --- soft-RoCE, and pods ---------------------------------------------------------------------- */
 
-static bool is_soft_roce(const struct rdma_dev *dev)
+static bool packet_is_soft_roce(const struct rdma_dev *dev)
 {
 	return strcmp(dev->driver, "rxe") == 0;
 }
 
 /* The attachment that brings, has or had this device in a pod: its place among them, or how many
  * there are. */
-static size_t pod_of(const struct build *b, const struct rdma_dev *dev)
+static size_t packet_pod_of(const struct build *b, const struct rdma_dev *dev)
 {
 	size_t i = 0;
 
@@ -119,16 +119,17 @@ static void in_namespace(struct packet_wanted *w, const struct host *h)
 
 /* A port whose netdev is nowhere to be seen is watched only where we put it ourselves, and what is
  * on its way to a pod or back is not. */
-static void add_port(struct build *b, const struct rdma_dev *dev, const struct rdma_port *port)
+static void packet_add_port(struct build *b, const struct rdma_dev *dev,
+			    const struct rdma_port *port)
 {
 	bool seen = port->netdev_ifindex && port->netdev_nsid != NSID_ELSEWHERE;
-	size_t at = seen && port->netdev_nsid == NSID_HOST ? b->pods.n : pod_of(b, dev);
+	size_t at = seen && port->netdev_nsid == NSID_HOST ? b->pods.n : packet_pod_of(b, dev);
 	const struct attach_record *pod = at < b->pods.n ? b->pods.items[at].record : NULL;
 	struct packet_wanted *w;
 
 	if ((!seen && !pod) || (pod && pod->state != ATTACH_IN_POD))
 		return;
-	w = add_wanted(b, PACKET_SOFT_ROCE);
+	w = packet_add_wanted(b, PACKET_SOFT_ROCE);
 	if (!w)
 		return;
 	w->port.nsid = seen ? port->netdev_nsid : NSID_ELSEWHERE;
@@ -145,17 +146,18 @@ static void add_port(struct build *b, const struct rdma_dev *dev, const struct r
 	b->planned[at] = true;
 }
 
-static bool is_watched(const struct build *b, const struct rdma_dev *dev)
+static bool packet_is_watched(const struct build *b, const struct rdma_dev *dev)
 {
-	return is_soft_roce(dev) || (b->options->packet_pods && pod_of(b, dev) < b->pods.n);
+	return packet_is_soft_roce(dev) ||
+	       (b->options->packet_pods && packet_pod_of(b, dev) < b->pods.n);
 }
 
-static void add_devices(struct build *b)
+static void packet_add_devices(struct build *b)
 {
 	for (size_t i = 0; i < b->host->n_rdma; i++)
 		for (unsigned k = 0;
-		     is_watched(b, &b->host->rdma[i]) && k < b->host->rdma[i].n_ports; k++)
-			add_port(b, &b->host->rdma[i], &b->host->rdma[i].ports[k]);
+		     packet_is_watched(b, &b->host->rdma[i]) && k < b->host->rdma[i].n_ports; k++)
+			packet_add_port(b, &b->host->rdma[i], &b->host->rdma[i].ports[k]);
 }
 
 /* What we attached to pods, and the inventory does not see there: by what we know of it. */
@@ -169,7 +171,7 @@ static void add_pods(struct build *b)
 			continue;
 		if (!r->plan.soft_roce && !b->options->packet_pods)
 			continue;
-		w = add_wanted(b, PACKET_POD);
+		w = packet_add_wanted(b, PACKET_POD);
 		if (!w)
 			return;
 		w->port.nsid = NSID_ELSEWHERE;
@@ -249,7 +251,7 @@ int packet_plan_build(struct packet_plan *plan, const struct host *h, struct att
 		return -ENOMEM;
 	add_configured(&b, &o->mirrors, PACKET_MIRROR);
 	add_configured(&b, &o->packet_ports, PACKET_PORT);
-	add_devices(&b);
+	packet_add_devices(&b);
 	add_pods(&b);
 	free(b.planned);
 	if (b.failed) {

@@ -66,7 +66,7 @@ static int check_interface(int ifindex, struct err *e)
 	return 0;
 }
 
-static struct bpf_program *program_of(const struct bpf_object *object, const char *name)
+static struct bpf_program *packet_port_program_of(const struct bpf_object *object, const char *name)
 {
 	return bpf_object__find_program_by_name(object, name);
 }
@@ -77,7 +77,7 @@ static const struct bpf_program *our_program(const struct attaching *a, const ch
 	char with_flows[32];
 
 	snprintf(with_flows, sizeof(with_flows), "%s_flows", name);
-	return program_of(a->object, a->spec->flows ? with_flows : name);
+	return packet_port_program_of(a->object, a->spec->flows ? with_flows : name);
 }
 
 static int link_create(const struct bpf_program *program, int ifindex, int type, unsigned flags)
@@ -291,7 +291,7 @@ static struct packet_port_fd *port_new(void)
 	return p;
 }
 
-static int open_port(struct attaching *a)
+static int packet_port_open_port(struct attaching *a)
 {
 	int r = keep_maps(a->port, a->object, a->spec->flows);
 
@@ -316,7 +316,7 @@ int packet_port_open(struct packet_port_fd **ret, const struct packet_port_spec 
 		return err_set(e, -ENOMEM, "out of memory");
 	r = load(&a.object, spec, e);
 	if (a.object) {
-		r = open_port(&a);
+		r = packet_port_open_port(&a);
 		bpf_object__close(a.object);
 	}
 	if (r < 0) {

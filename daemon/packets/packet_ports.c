@@ -58,7 +58,7 @@ static void packet_ports_free(void *arg)
 	free(p);
 }
 
-static void give_up(struct packet_ports *p, struct attached *a)
+static void packet_give_up(struct packet_ports *p, struct attached *a)
 {
 	if (!a || --a->refs)
 		return;
@@ -116,8 +116,8 @@ static int compare_wanted(const void *a, const void *b)
 	return packet_wanted_cmp(a, &y->want);
 }
 
-static struct watched *find_watched(struct watched *items, size_t n,
-				    const struct packet_wanted *want)
+static struct watched *packet_find_watched(struct watched *items, size_t n,
+					   const struct packet_wanted *want)
 {
 	struct watched *w = n ? bsearch(want, items, n, sizeof(*items), compare_wanted) : NULL;
 
@@ -135,7 +135,7 @@ static void take_attached(struct packet_ports *p, struct watched *w)
 	if (w)
 		w->attached = a;
 	else
-		give_up(p, a);
+		packet_give_up(p, a);
 }
 
 static void keep_measured(struct packet_ports *p)
@@ -161,9 +161,9 @@ static void show_outcome(struct packet_ports *p, struct watched *w)
 	log_outcome(port, before, &j->err);
 }
 
-static void attach_ended(struct packet_ports *p)
+static void packet_attach_ended(struct packet_ports *p)
 {
-	struct watched *w = find_watched(p->items, p->n, &p->job.want);
+	struct watched *w = packet_find_watched(p->items, p->n, &p->job.want);
 
 	keep_measured(p);
 	if (p->job.result == 0)
@@ -197,13 +197,13 @@ static void detach_ended(struct packet_ports *p)
 	}
 }
 
-static void on_worked(void *arg)
+static void packet_on_worked(void *arg)
 {
 	struct packet_ports *p = arg;
 
 	detach_ended(p);
 	if (p->attaching)
-		attach_ended(p);
+		packet_attach_ended(p);
 	p->attaching = false;
 	begin_next(p);
 }
@@ -219,7 +219,7 @@ static bool waits_for_room(const struct packet_ports *p, const struct watched *w
 	return p->list[w - p->items].error == -ENOSPC && w->needs;
 }
 
-static bool is_due(const struct packet_ports *p, const struct watched *w)
+static bool packet_is_due(const struct packet_ports *p, const struct watched *w)
 {
 	if (w->attached)
 		return false;
@@ -231,15 +231,15 @@ static bool is_due(const struct packet_ports *p, const struct watched *w)
 }
 
 /* The next port to attach; NULL: none now. */
-static struct watched *next_due(struct packet_ports *p)
+static struct watched *packet_next_due(struct packet_ports *p)
 {
 	for (size_t i = 0; i < p->n; i++)
-		if (is_due(p, &p->items[i]))
+		if (packet_is_due(p, &p->items[i]))
 			return &p->items[i];
 	return NULL;
 }
 
-static void on_due(void *arg)
+static void packet_on_due(void *arg)
 {
 	begin_next(arg);
 }
@@ -280,12 +280,12 @@ static void begin_next(struct packet_ports *p)
 	if (p->work.running)
 		return;
 	if (!p->dead && !p->closing)
-		w = next_due(p);
+		w = packet_next_due(p);
 	p->attaching = w && begin_attach(p, w);
 	p->detaching = take_ptr(p->dead);
 	if (p->attaching || p->detaching) {
-		job_begin(&p->work, p->loop, "attaching packet programs", run_port_job, on_worked,
-			  p);
+		job_begin(&p->work, p->loop, "attaching packet programs", run_port_job,
+			  packet_on_worked, p);
 		return;
 	}
 	if (!p->closing)
@@ -299,7 +299,7 @@ static void begin_next(struct packet_ports *p)
 /* A port that stays keeps what became of it. */
 static void carry_over(struct packet_ports *p, struct watched *w, struct packet_port *port)
 {
-	struct watched *old = find_watched(p->items, p->n, &w->want);
+	struct watched *old = packet_find_watched(p->items, p->n, &w->want);
 	const struct packet_port *was = old ? &p->list[old - p->items] : NULL;
 
 	if (!old)
@@ -317,7 +317,7 @@ static void replace_items(struct packet_ports *p, struct watched *items, struct 
 			  size_t n)
 {
 	for (size_t i = 0; i < p->n; i++)
-		give_up(p, p->items[i].attached);
+		packet_give_up(p, p->items[i].attached);
 	free(p->items);
 	free(p->list);
 	p->items = items;
@@ -370,7 +370,7 @@ void packet_view_put(struct packet_view *v)
 	if (!v)
 		return;
 	for (size_t i = 0; i < v->n; i++)
-		give_up(p, v->attached[i]);
+		packet_give_up(p, v->attached[i]);
 	p->views--;
 	packet_view_free(v);
 	begin_next(p);
@@ -388,7 +388,7 @@ int packet_ports_open(struct packet_ports **ret, struct uv_loop_s *loop, const s
 	p->loop = loop;
 	p->opts = *opts;
 	p->job.hw = hw;
-	due_init(&p->due, loop, on_due, p);
+	due_init(&p->due, loop, packet_on_due, p);
 	*ret = p;
 	return 0;
 }

@@ -59,7 +59,7 @@ static int on_flow(const struct roce_flow_key *key, const struct roce_flow *flow
 }
 
 /* Only out of memory is a reason to have no flows at all: a table that cannot be read has none. */
-static int read_flows(const struct packet_view *v, struct packet_sample *s)
+static int packet_view_read_flows(const struct packet_view *v, struct packet_sample *s)
 {
 	int r = 0;
 
@@ -92,7 +92,7 @@ int packet_view_read(const struct packet_view *v, bool flows, struct packet_samp
 	memcpy(s.ports, v->ports, v->n * sizeof(*s.ports));
 	for (size_t i = 0; i < v->n; i++)
 		read_port(v, i, &s);
-	if (flows && read_flows(v, &s) < 0) {
+	if (flows && packet_view_read_flows(v, &s) < 0) {
 		packet_sample_done(&s);
 		return -ENOMEM;
 	}

@@ -62,7 +62,7 @@ void visible_table_done(struct visible_table *t)
 	*t = (struct visible_table){0};
 }
 
-static bool is_of(const struct visible_item *item, const struct packet_port *p)
+static bool visible_is_of(const struct visible_item *item, const struct packet_port *p)
 {
 	return item->ifindex == p->ifindex && strcmp(item->netdev, p->netdev) == 0 &&
 	       strcmp(item->netns, p->netns) == 0;
@@ -72,15 +72,15 @@ static bool is_of(const struct visible_item *item, const struct packet_port *p)
 static const struct visible_item *find_visible(const struct visible_table *t,
 					       const struct packet_port *p, size_t i)
 {
-	if (i < t->n && is_of(&t->items[i], p))
+	if (i < t->n && visible_is_of(&t->items[i], p))
 		return &t->items[i];
 	for (i = 0; i < t->n; i++)
-		if (is_of(&t->items[i], p))
+		if (visible_is_of(&t->items[i], p))
 			return &t->items[i];
 	return NULL;
 }
 
-static bool is_watched(const struct packet_port *p)
+static bool visible_is_watched(const struct packet_port *p)
 {
 	return p->hook != PACKET_HOOK_NONE && p->error == 0;
 }
@@ -99,7 +99,7 @@ static int follow(struct visible_table *t, const struct packet_sample *s)
 		memcpy(items[i].netns, p->netns, sizeof(p->netns));
 		memcpy(items[i].netdev, p->netdev, sizeof(p->netdev));
 		items[i].ifindex = p->ifindex;
-		if (old && is_watched(p))
+		if (old && visible_is_watched(p))
 			items[i].watch = old->watch;
 	}
 	visible_table_done(t);
@@ -110,7 +110,7 @@ static int follow(struct visible_table *t, const struct packet_sample *s)
 /* Whether the NIC's counters say anything of this interface. */
 static bool has_nic(const struct packet_port *p)
 {
-	return p->device_port && p->role != PACKET_MIRROR && is_watched(p);
+	return p->device_port && p->role != PACKET_MIRROR && visible_is_watched(p);
 }
 
 static bool any_has_nic(const struct packet_sample *s)
@@ -182,7 +182,7 @@ int visible_update(struct visible_table *t, struct packet_sample *s, const struc
 	if (any_has_nic(s))
 		add_readings(counts, s, nic);
 	for (size_t i = 0; i < s->n_ports; i++) {
-		if (!is_watched(&s->ports[i]))
+		if (!visible_is_watched(&s->ports[i]))
 			continue;
 		visible_judge(&t->items[i].watch, now_ms, counts[i].known, counts[i].packets,
 			      seen(s->counts[i]));

@@ -56,7 +56,7 @@ void advertise_drop(struct resources *r)
 	r->has_built = false;
 }
 
-static bool is_leaving(const struct attach_record *r, const struct pod_list *held)
+static bool advertise_is_leaving(const struct attach_record *r, const struct pod_list *held)
 {
 	return r->plan.kind == PLAN_VF && r->owner.door == DOOR_NATIVE && r->state != ATTACH_FREE &&
 	       !pod_list_find(held, r->resource, r->id, NULL);
@@ -75,7 +75,7 @@ static int add_leaving(struct pod_list *ret, const struct resources *r)
 		const struct attach_record *a = list[i].record;
 		const struct pod_device d = {.resource = a->resource, .id = a->id};
 
-		if (!is_leaving(a, held))
+		if (!advertise_is_leaving(a, held))
 			continue;
 		if (ret->n == 0)
 			error = pod_list_copy(ret, held);

@@ -24,7 +24,7 @@ struct pending_allocate {
 
 /* --- Allocate --------------------------------------------------------------------------------- */
 
-static bool is_held(const struct resource *s, const char *id)
+static bool allocate_is_held(const struct resource *s, const char *id)
 {
 	return reservations_state(holders_reservations(s->owner->holders), s->name, id) ==
 	       RESERVATION_HELD;
@@ -34,7 +34,7 @@ static bool any_held(const struct resource *s, const struct id_list *containers,
 {
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < containers[i].n; k++)
-			if (is_held(s, containers[i].ids[k]))
+			if (allocate_is_held(s, containers[i].ids[k]))
 				return true;
 	return false;
 }
@@ -43,7 +43,7 @@ static int check_free(const struct resource *s, const char *id, struct err *e)
 {
 	const struct pod_device *d;
 
-	if (!is_held(s, id))
+	if (!allocate_is_held(s, id))
 		return 0;
 	d = pod_list_find(holders_held(s->owner->holders), s->name, id, NULL);
 	if (d && d->doubted)
@@ -183,7 +183,7 @@ static void tell_belief(const struct resource *s)
 			 s->name);
 }
 
-static void run_timer(struct resources *r)
+static void allocate_run_timer(struct resources *r)
 {
 	uint64_t at = DUE_NEVER;
 
@@ -194,7 +194,7 @@ static void run_timer(struct resources *r)
 }
 
 /* Those that came before then. */
-static void answer_waiting(struct resources *r, uint64_t before_ms, bool sure)
+static void allocate_answer_waiting(struct resources *r, uint64_t before_ms, bool sure)
 {
 	struct pending_allocate **at = &r->allocates;
 
@@ -211,13 +211,13 @@ static void answer_waiting(struct resources *r, uint64_t before_ms, bool sure)
 		answer_allocate(w->resource, w->answer, w->containers, w->n, sure);
 		allocate_free(w);
 	}
-	run_timer(r);
+	allocate_run_timer(r);
 }
 
 /* Within the same millisecond the list may be the older one. */
 void allocate_continue(struct resources *r, uint64_t asked_ms)
 {
-	answer_waiting(r, asked_ms > 0 ? asked_ms : UINT64_MAX, asked_ms > 0);
+	allocate_answer_waiting(r, asked_ms > 0 ? asked_ms : UINT64_MAX, asked_ms > 0);
 	if (r->allocates)
 		holders_ask(r->holders);
 }
@@ -226,7 +226,7 @@ void allocate_expire(void *arg)
 {
 	struct resources *r = arg;
 
-	answer_waiting(r, uv_now(r->loop) - WAIT_MS + 1, false);
+	allocate_answer_waiting(r, uv_now(r->loop) - WAIT_MS + 1, false);
 }
 
 /* Forgets the questions with this answer, or to this resource; both NULL: all. */
@@ -276,7 +276,7 @@ static void on_allocate(struct plugin_answer *answer, const struct id_list *cont
 	}
 	w->next = s->owner->allocates;
 	s->owner->allocates = w;
-	run_timer(s->owner);
+	allocate_run_timer(s->owner);
 	holders_ask(s->owner->holders);
 }
 

@@ -39,7 +39,7 @@ static int device_file_failed(struct err *err, const char *what, const char *pat
 }
 
 /* With those above it. */
-static int make_folder(const struct device_folder *f, struct err *err)
+static int device_files_make_folder(const struct device_folder *f, struct err *err)
 {
 	char path[PATH_MAX];
 	size_t len = strlen(f->path);
@@ -74,7 +74,7 @@ static bool reads(int fd, const char *text, size_t len)
 }
 
 /* A plain file that anyone may read, with exactly this content. */
-static bool is_there(const char *path, const char *text)
+static bool device_files_is_there(const char *path, const char *text)
 {
 	AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	struct stat st;
@@ -132,7 +132,7 @@ static int write_file(const struct device_folder *f, const char *path, const cha
 	int r;
 
 	if (fd < 0) {
-		r = make_folder(f, err);
+		r = device_files_make_folder(f, err);
 		fd = r < 0 ? r : make_temporary(temp, f, err);
 	}
 	if (fd < 0)
@@ -153,7 +153,7 @@ int device_files_write(const struct device_folder *f, const char *name, const ch
 		r = join(path, f, name, err);
 	if (r < 0)
 		return r;
-	if (is_there(path, text))
+	if (device_files_is_there(path, text))
 		return 0;
 	if (f->dry_run) {
 		log_info("files", 0, "dry run: would write %s", path);

@@ -69,7 +69,7 @@ static void answer_start(const struct resource *s, struct plugin_answer *answer,
 /* --- the gate --------------------------------------------------------------------------------- */
 
 /* A kubelet that was restarted may ask again before we know that the one before has gone. */
-static bool is_awaited(const struct resource *resource, const char *id)
+static bool prestart_is_awaited(const struct resource *resource, const char *id)
 {
 	for (const struct prestart *s = resource->owner->prestarts; s; s = s->next)
 		for (size_t i = 0; s->resource == resource && i < s->ids.n; i++)
@@ -82,7 +82,7 @@ static bool is_awaited(const struct resource *resource, const char *id)
 static void prestart_free(struct prestart *s)
 {
 	for (size_t i = 0; i < s->ids.n; i++)
-		if (!is_awaited(s->resource, s->ids.ids[i]))
+		if (!prestart_is_awaited(s->resource, s->ids.ids[i]))
 			holders_note_end(s->resource->owner->holders, s->resource->name,
 					 s->ids.ids[i]);
 	free_ids(&s->ids);

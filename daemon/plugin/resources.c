@@ -53,7 +53,7 @@ static void on_allocations_changed(void *arg)
 	holders_ask(r->holders);
 }
 
-static void on_status(void *arg)
+static void resources_on_status(void *arg)
 {
 	resources_show_soon(arg);
 }
@@ -111,7 +111,7 @@ static int plugin_start(struct resources *r, struct err *e)
 	const struct kubelet_hooks hooks = {
 		.sockets_swept = on_swept,
 		.allocations_changed = on_allocations_changed,
-		.status_changed = on_status,
+		.status_changed = resources_on_status,
 		.arg = r,
 	};
 

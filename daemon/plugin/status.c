@@ -25,7 +25,7 @@ static void tell_failure(struct pod_status *p, const struct err *e)
 	p->failing = true;
 }
 
-static void tell_success(struct pod_status *p)
+static void status_tell_success(struct pod_status *p)
 {
 	if (p->failing)
 		log_info("resources", 0, "pods are told again how their devices do");
@@ -50,7 +50,7 @@ static int open_all(const struct pod_status *p, bool make, struct err *e)
 
 /* --- the worker's part ------------------------------------------------------------------------ */
 
-static void on_worker(void *arg)
+static void status_on_worker(void *arg)
 {
 	struct pod_status *p = &((struct resources *)arg)->status;
 
@@ -90,7 +90,7 @@ static void on_written(void *arg)
 	if (p->error.code < 0)
 		tell_failure(p, &p->error);
 	else if (p->n_written > 0 && p->next >= p->plan.n)
-		tell_success(p);
+		status_tell_success(p);
 	tell_purge(p);
 	drop_batch(p);
 	if (p->closed)
@@ -103,7 +103,7 @@ static void on_written(void *arg)
 
 /* Rates are between two samples: what moved before the device was given away is of whoever had it
  * then. */
-static bool is_due(const struct pod_status *p, const struct pod_status_folder *f)
+static bool status_is_due(const struct pod_status *p, const struct pod_status_folder *f)
 {
 	return f->told && (f->since_ms == 0 || p->rates_from_ms > f->since_ms);
 }
@@ -134,7 +134,7 @@ static void note_missing(struct resources *r, const char *name)
 }
 
 /* Nobody has the folder any more, or there is nothing to say: the next one. */
-static void add_text(struct resources *r, const struct pod_status_folder *f)
+static void status_add_text(struct resources *r, const struct pod_status_folder *f)
 {
 	struct pod_status *p = &r->status;
 	AUTO_FD folder = status_files_folder(p->all, f->name);
@@ -166,11 +166,12 @@ static void continue_round(struct resources *r)
 		return;
 	}
 	for (; p->next < p->plan.n && p->n_batch < STATUS_BATCH; p->next++)
-		if (is_due(p, &p->plan.folders[p->next]))
-			add_text(r, &p->plan.folders[p->next]);
+		if (status_is_due(p, &p->plan.folders[p->next]))
+			status_add_text(r, &p->plan.folders[p->next]);
 	p->purges = p->to_purge;
 	p->to_purge = false;
-	job_begin(&p->job, r->loop, "writing status files of pods", on_worker, on_written, r);
+	job_begin(&p->job, r->loop, "writing status files of pods", status_on_worker, on_written,
+		  r);
 }
 
 /* The folders are not as the round's plan has them any more: what is left of it waits for the next

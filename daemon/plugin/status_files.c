@@ -25,14 +25,14 @@ static int status_failed(const char *what, const char *name, struct err *e)
 	return err_set(e, r, "%s %s/%s: %s", what, POD_STATUS_DIR, name, strerror(-r));
 }
 
-static int open_folder(int dir, const char *name)
+static int status_files_open_folder(int dir, const char *name)
 {
 	int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
 	return fd < 0 ? -errno : fd;
 }
 
-static bool is_ours(int fd)
+static bool status_files_is_ours(int fd)
 {
 	struct stat st;
 
@@ -45,16 +45,16 @@ static bool is_aside(const char *name)
 }
 
 /* A descriptor. mkdir(2)'s mode is cut by the umask. */
-static int make_folder(int dir, const char *name)
+static int status_files_make_folder(int dir, const char *name)
 {
 	AUTO_FD fd = -1;
 
 	if (mkdirat(dir, name, FOLDER_MODE) < 0 && errno != EEXIST)
 		return -errno;
-	fd = open_folder(dir, name);
+	fd = status_files_open_folder(dir, name);
 	if (fd < 0)
 		return fd;
-	if (!is_ours(fd))
+	if (!status_files_is_ours(fd))
 		return -EPERM;
 	if (fchmod(fd, FOLDER_MODE) < 0)
 		return -errno;
@@ -68,8 +68,9 @@ int status_files_open(const char *run_dir, bool make, struct err *e)
 
 	if (run < 0)
 		return err_set(e, -errno, "%s: %s", run_dir, strerror(errno));
-	all = make ? make_folder(run, POD_STATUS_DIR) : open_folder(run, POD_STATUS_DIR);
-	if (all >= 0 && !is_ours(all))
+	all = make ? status_files_make_folder(run, POD_STATUS_DIR)
+		   : status_files_open_folder(run, POD_STATUS_DIR);
+	if (all >= 0 && !status_files_is_ours(all))
 		return err_set(e, -EPERM, "%s/%s: others may write there", run_dir, POD_STATUS_DIR);
 	if (all < 0)
 		return err_set(e, all, "%s/%s: %s", run_dir, POD_STATUS_DIR, strerror(-all));
@@ -99,7 +100,7 @@ static int put_aside(int all, const char *name)
 int status_files_renew(int all, const char *name, struct err *e)
 {
 	int r = put_aside(all, name);
-	AUTO_FD fd = r < 0 ? r : make_folder(all, name);
+	AUTO_FD fd = r < 0 ? r : status_files_make_folder(all, name);
 
 	if (fd >= 0)
 		return 0;
@@ -109,7 +110,7 @@ int status_files_renew(int all, const char *name, struct err *e)
 
 int status_files_folder(int all, const char *name)
 {
-	int fd = open_folder(all, name);
+	int fd = status_files_open_folder(all, name);
 
 	return fd == -ELOOP || fd == -ENOTDIR ? -ENOENT : fd;
 }
@@ -118,7 +119,7 @@ int status_files_ensure(int all, const char *name, struct err *e)
 {
 	AUTO_FD fd = status_files_folder(all, name);
 
-	if (fd >= 0 && is_ours(fd))
+	if (fd >= 0 && status_files_is_ours(fd))
 		return 0;
 	/* Nobody's folder is given up because we have no descriptor for it. */
 	if (fd < 0 && fd != -ENOENT) {
@@ -130,7 +131,7 @@ int status_files_ensure(int all, const char *name, struct err *e)
 
 bool status_files_has_file(int all, const char *name)
 {
-	AUTO_FD fd = open_folder(all, name);
+	AUTO_FD fd = status_files_open_folder(all, name);
 	struct stat st;
 
 	return fd >= 0 && fstatat(fd, POD_STATUS_FILE, &st, AT_SYMLINK_NOFOLLOW) == 0;
@@ -173,7 +174,7 @@ int status_files_sweep(int all, status_stale_fn *is_stale, void *arg, struct err
 /* What is in it; it has no folders. */
 static void empty_folder(int all, const char *name)
 {
-	AUTO_FD fd = open_folder(all, name);
+	AUTO_FD fd = status_files_open_folder(all, name);
 	AUTO_DIR dir = fd < 0 ? NULL : read_folder(fd);
 	struct dirent *entry;
 

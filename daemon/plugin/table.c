@@ -37,7 +37,7 @@ static size_t n_not_offered(const struct resources *r)
 	return n;
 }
 
-static int make_room(const struct resources *r, struct resource_table *t)
+static int resources_make_room(const struct resources *r, struct resource_table *t)
 {
 	t->resources = calloc(r->pools.n_views + 1, sizeof(*t->resources));
 	t->devices = calloc(n_offers(r) + 1, sizeof(*t->devices));
@@ -46,8 +46,8 @@ static int make_room(const struct resources *r, struct resource_table *t)
 	return t->resources && t->devices && t->members && t->not_offered ? 0 : -ENOMEM;
 }
 
-static void add_devices(const struct resource *s, struct resource_table *t,
-			struct resource_info *info, const struct pool_view *v)
+static void resources_add_devices(const struct resource *s, struct resource_table *t,
+				  struct resource_info *info, const struct pool_view *v)
 {
 	size_t at = 0;
 
@@ -102,8 +102,8 @@ static void add_status(const struct resource *s, struct resource_info *info)
 	info->left_registry = status.left_registry;
 }
 
-static void add_resource(const struct resource *s, struct resource_table *t,
-			 const struct pool_view *v)
+static void resources_add_resource(const struct resource *s, struct resource_table *t,
+				   const struct pool_view *v)
 {
 	struct resource_info *info = &t->resources[t->n_resources++];
 
@@ -111,11 +111,11 @@ static void add_resource(const struct resource *s, struct resource_table *t,
 	info->shared = v->pool->kind != POOL_EXCLUSIVE;
 	info->gid_capacity = v->gid_capacity;
 	snprintf(info->hint, sizeof(info->hint), "%s", v->hint);
-	add_devices(s, t, info, v);
+	resources_add_devices(s, t, info, v);
 	add_status(s, info);
 }
 
-static int by_function(const void *a, const void *b)
+static int resources_by_function(const void *a, const void *b)
 {
 	return strcmp(((const struct not_offered *)a)->function,
 		      ((const struct not_offered *)b)->function);
@@ -133,7 +133,7 @@ static void add_not_offered(const struct resources *r, struct resource_table *t)
 		memcpy(n->function, v->function, strlen(v->function)); /* zeroed */
 		verdict_text(v, n->why, sizeof(n->why));
 	}
-	qsort(t->not_offered, t->n_not_offered, sizeof(*t->not_offered), by_function);
+	qsort(t->not_offered, t->n_not_offered, sizeof(*t->not_offered), resources_by_function);
 }
 
 #define SAME(field, count)                                                                         \
@@ -190,7 +190,7 @@ static int match_claims(struct pod_list *held, const struct host *h)
 int resources_make_table(struct resources *r)
 {
 	struct resource_table t = {0};
-	int error = make_room(r, &t);
+	int error = resources_make_room(r, &t);
 
 	if (error == 0)
 		error = pod_list_copy(&t.held, holders_held(r->holders));
@@ -198,7 +198,7 @@ int resources_make_table(struct resources *r)
 		error = match_claims(&t.held, &r->inventory->host);
 	if (error == 0) {
 		for (size_t i = 0; i < r->pools.n_views; i++)
-			add_resource(r->items[i], &t, &r->pools.views[i]);
+			resources_add_resource(r->items[i], &t, &r->pools.views[i]);
 		add_not_offered(r, &t);
 		snprintf(t.held_error, sizeof(t.held_error), "%s", holders_trouble(r->holders));
 	}

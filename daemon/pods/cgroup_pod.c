@@ -76,7 +76,7 @@ static bool is_slice(struct word w, char ret[POD_UID_SIZE])
 }
 
 /* "kubepods", perhaps "burstable" or "besteffort", then "pod<uid>". */
-static bool is_folder(struct word w, const struct word before[2], char ret[POD_UID_SIZE])
+static bool cgroup_pod_is_folder(struct word w, const struct word before[2], char ret[POD_UID_SIZE])
 {
 	bool by_class = is(before[0], "burstable") || is(before[0], "besteffort");
 	char uid[POD_UID_SIZE];
@@ -106,7 +106,7 @@ bool cgroup_pod_uid(const char *text, size_t len, char ret[POD_UID_SIZE])
 		struct word w = {text, component_length(text, len)};
 		size_t step = w.len < len ? w.len + 1 : w.len;
 
-		if (is_slice(w, ret) || is_folder(w, before, ret))
+		if (is_slice(w, ret) || cgroup_pod_is_folder(w, before, ret))
 			return true;
 		before[1] = text[step - 1] == '\n' ? none : before[0];
 		before[0] = text[step - 1] == '\n' ? none : w;

@@ -181,7 +181,7 @@ static int apply_list(struct holders *h, const struct pod_list *list, uint64_t a
 }
 
 /* asked_ms 0: no answer, which ends waiting for one as well. */
-static void on_list(const struct pod_list *list, uint64_t asked_ms, void *arg)
+static void holders_on_list(const struct pod_list *list, uint64_t asked_ms, void *arg)
 {
 	struct holders *h = arg;
 	const bool first = !h->known;
@@ -211,7 +211,7 @@ static void on_pod_folder(const char *name, void *arg)
 
 /* --- the pods that run ------------------------------------------------------------------------ */
 
-static void on_sandboxes(const struct sandbox_list *list, uint64_t asked_ms, void *arg)
+static void holders_on_sandboxes(const struct sandbox_list *list, uint64_t asked_ms, void *arg)
 {
 	struct holders *h = arg;
 
@@ -223,7 +223,7 @@ static void on_sandboxes(const struct sandbox_list *list, uint64_t asked_ms, voi
 
 int holders_watch_sandboxes(struct holders *h, struct err *e)
 {
-	return h->cri ? 0 : cri_open(&h->cri, h->loop, h->cri_socket, on_sandboxes, h, e);
+	return h->cri ? 0 : cri_open(&h->cri, h->loop, h->cri_socket, holders_on_sandboxes, h, e);
 }
 
 const struct sandbox_list *holders_sandboxes(const struct holders *h)
@@ -304,7 +304,7 @@ int holders_open(struct holders **ret, struct uv_loop_s *loop, const struct hold
 	h->loop = loop;
 	h->hooks = *hooks;
 	due_init(&h->refresh, loop, on_refresh, h);
-	r = pod_resources_open(&h->kubelet, loop, h->kubelet_dir, on_list, h, e);
+	r = pod_resources_open(&h->kubelet, loop, h->kubelet_dir, holders_on_list, h, e);
 	if (r < 0) {
 		holders_close(h);
 		return r;

@@ -92,7 +92,7 @@ static void tell_waiting(struct owners *o, const struct question *answered, uint
 	o->n_waiting = n;
 }
 
-static void run_timer(struct owners *o)
+static void owners_run_timer(struct owners *o)
 {
 	uint64_t next = DUE_NEVER;
 
@@ -102,17 +102,17 @@ static void run_timer(struct owners *o)
 	due_at(&o->due, next);
 }
 
-static void on_due(void *arg)
+static void owners_on_due(void *arg)
 {
 	struct owners *o = arg;
 
 	tell_waiting(o, NULL, uv_now(o->loop));
-	run_timer(o);
+	owners_run_timer(o);
 }
 
 /* --- questions -------------------------------------------------------------------------------- */
 
-static void release_if_done(struct owners *o)
+static void owners_release_if_done(struct owners *o)
 {
 	if (o->closing && o->timer_closed && !o->question)
 		free(o);
@@ -134,7 +134,7 @@ static void take_answers(struct owners *o, const struct question *q)
 	if (o->hooks.named)
 		o->hooks.named(q->owners, q->n_owners, o->hooks.arg);
 	tell_waiting(o, q, uv_now(o->loop));
-	run_timer(o);
+	owners_run_timer(o);
 	owners_ask(o);
 }
 
@@ -148,7 +148,7 @@ static void on_found(void *arg)
 		take_answers(o, q);
 	free(q->owners);
 	free(q);
-	release_if_done(o);
+	owners_release_if_done(o);
 }
 
 static void owners_ask(struct owners *o)
@@ -201,7 +201,7 @@ void owners_tell(struct owners *o, uint32_t pid, uint64_t cgroup, const struct e
 						      .cgroup = cgroup,
 						      .until_ms = uv_now(o->loop) + WAIT_MS,
 						      .event = *event};
-	run_timer(o);
+	owners_run_timer(o);
 }
 
 /* --- life ------------------------------------------------------------------------------------- */
@@ -216,17 +216,17 @@ int owners_open(struct owners **ret, struct uv_loop_s *loop, const struct hw *hw
 	o->loop = loop;
 	o->hw = hw;
 	o->hooks = *hooks;
-	due_init(&o->due, loop, on_due, o);
+	due_init(&o->due, loop, owners_on_due, o);
 	*ret = o;
 	return 0;
 }
 
-static void on_closed(void *arg)
+static void owners_on_closed(void *arg)
 {
 	struct owners *o = arg;
 
 	o->timer_closed = true;
-	release_if_done(o);
+	owners_release_if_done(o);
 }
 
 void owners_close(struct owners *o)
@@ -235,5 +235,5 @@ void owners_close(struct owners *o)
 		return;
 	o->closing = true;
 	tell_waiting(o, NULL, UINT64_MAX);
-	due_close(&o->due, on_closed);
+	due_close(&o->due, owners_on_closed);
 }

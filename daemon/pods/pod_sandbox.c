@@ -6,7 +6,7 @@
 /* What is known of when a sandbox was made and when the device was given away. */
 enum order { MADE_BEFORE, MADE_SINCE, NOT_KNOWN };
 
-static enum order order_of(const struct sandbox *s, const struct pod_device *d)
+static enum order pod_sandbox_order_of(const struct sandbox *s, const struct pod_device *d)
 {
 	if (!d->reserved_ms)
 		return NOT_KNOWN;
@@ -30,7 +30,7 @@ bool pod_sandbox_must_ask(const struct pod_list *held, const struct sandbox_list
 	return false;
 }
 
-static int by_name(const struct sandbox *s, const struct pod_device *d)
+static int pod_sandbox_by_name(const struct sandbox *s, const struct pod_device *d)
 {
 	int r = strcmp(s->namespace, d->namespace);
 
@@ -45,7 +45,7 @@ static size_t find_first(const struct sandbox_list *l, const struct pod_device *
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
-		if (by_name(&l->items[mid], d) < 0)
+		if (pod_sandbox_by_name(&l->items[mid], d) < 0)
 			low = mid + 1;
 		else
 			high = mid;
@@ -57,17 +57,18 @@ static size_t find_end(const struct sandbox_list *l, const struct pod_device *d,
 {
 	if (d->uid[0])
 		return l->n;
-	while (first < l->n && by_name(&l->items[first], d) == 0)
+	while (first < l->n && pod_sandbox_by_name(&l->items[first], d) == 0)
 		first++;
 	return first;
 }
 
 static bool may_be(const struct sandbox *s, const struct pod_device *d)
 {
-	return (d->uid[0] == '\0' || strcmp(s->uid, d->uid) == 0) && order_of(s, d) != MADE_BEFORE;
+	return (d->uid[0] == '\0' || strcmp(s->uid, d->uid) == 0) &&
+	       pod_sandbox_order_of(s, d) != MADE_BEFORE;
 }
 
-static bool same_pod(const struct sandbox *a, const struct sandbox *b)
+static bool pod_sandbox_same_pod(const struct sandbox *a, const struct sandbox *b)
 {
 	return strcmp(a->uid, b->uid) == 0;
 }
@@ -76,8 +77,8 @@ static bool same_pod(const struct sandbox *a, const struct sandbox *b)
  * no proof while that one stands beside them. */
 static bool may_be_since(const struct sandbox *s, const struct pod_device *d)
 {
-	return order_of(s, d) == MADE_SINCE ||
-	       (order_of(s, d) == NOT_KNOWN && d->reserved_ms && !s->made_ms);
+	return pod_sandbox_order_of(s, d) == MADE_SINCE ||
+	       (pod_sandbox_order_of(s, d) == NOT_KNOWN && d->reserved_ms && !s->made_ms);
 }
 
 /* The pod whose sandbox was the first since, unless it stands beside another such pod: how long a
@@ -88,12 +89,12 @@ static const struct sandbox *first_since(const struct sandbox *s, size_t n,
 	const struct sandbox *first = NULL;
 
 	for (size_t i = 0; i < n; i++)
-		if (may_be(&s[i], d) && order_of(&s[i], d) == MADE_SINCE &&
+		if (may_be(&s[i], d) && pod_sandbox_order_of(&s[i], d) == MADE_SINCE &&
 		    (!first || sandbox_is_younger(first, &s[i])))
 			first = &s[i];
 	for (size_t i = 0; i < n && first && first->ready; i++)
 		if (may_be(&s[i], d) && may_be_since(&s[i], d) && s[i].ready &&
-		    !same_pod(&s[i], first))
+		    !pod_sandbox_same_pod(&s[i], first))
 			return NULL;
 	return first;
 }
@@ -106,7 +107,7 @@ static const struct sandbox *only_one(const struct sandbox *s, size_t n, const s
 	for (size_t i = 0; i < n; i++) {
 		if (!may_be(&s[i], d) || !s[i].ready)
 			continue;
-		if (only && !same_pod(&s[i], only))
+		if (only && !pod_sandbox_same_pod(&s[i], only))
 			return NULL;
 		only = &s[i];
 	}
@@ -119,8 +120,9 @@ static bool is_sure_to_be_listed(const struct sandbox_list *l, const struct pod_
 	return d->start_ms && l->asked_ms >= d->start_ms;
 }
 
-static const struct sandbox *find_pod(const struct sandbox_list *l, const struct sandbox *s,
-				      size_t n, const struct pod_device *d)
+static const struct sandbox *pod_sandbox_find_pod(const struct sandbox_list *l,
+						  const struct sandbox *s, size_t n,
+						  const struct pod_device *d)
 {
 	const struct sandbox *pod = first_since(s, n, d);
 
@@ -132,10 +134,11 @@ static const struct sandbox *find_pod(const struct sandbox_list *l, const struct
 const struct sandbox *pod_sandbox_find(const struct sandbox_list *l, const struct pod_device *d)
 {
 	size_t first = find_first(l, d), n = find_end(l, d, first) - first;
-	const struct sandbox *s = &l->items[first], *pod = find_pod(l, s, n, d), *best = NULL;
+	const struct sandbox *s = &l->items[first], *pod = pod_sandbox_find_pod(l, s, n, d),
+			     *best = NULL;
 
 	for (size_t i = 0; i < n && pod; i++)
-		if (may_be(&s[i], d) && s[i].ready && same_pod(&s[i], pod) &&
+		if (may_be(&s[i], d) && s[i].ready && pod_sandbox_same_pod(&s[i], pod) &&
 		    (!best || sandbox_is_younger(&s[i], best)))
 			best = &s[i];
 	return best;

@@ -15,7 +15,8 @@
 #define CGROUP_TEXT_MAX 16384
 
 /* The first `size` bytes of it. */
-static ssize_t read_file(int proc_fd, uint32_t pid, const char *name, char *buf, size_t size)
+static ssize_t process_read_file(int proc_fd, uint32_t pid, const char *name, char *buf,
+				 size_t size)
 {
 	char path[40];
 	size_t len = 0;
@@ -82,12 +83,12 @@ static int cgroup_pod(int proc_fd, uint64_t id, char ret_uid[POD_UID_SIZE])
 static int process_pod(int proc_fd, uint32_t pid, struct process_owner *ret)
 {
 	char text[CGROUP_TEXT_MAX];
-	ssize_t n = read_file(proc_fd, pid, "cgroup", text, sizeof(text));
+	ssize_t n = process_read_file(proc_fd, pid, "cgroup", text, sizeof(text));
 
 	if (n < 0)
 		return (int)n;
 	cgroup_pod_uid(text, (size_t)n, ret->pod_uid);
-	n = read_file(proc_fd, pid, "comm", text, sizeof(ret->comm) - 1);
+	n = process_read_file(proc_fd, pid, "comm", text, sizeof(ret->comm) - 1);
 	if (n > 0)
 		snprintf(ret->comm, sizeof(ret->comm), "%.*s", (int)n, text);
 	ret->comm[strcspn(ret->comm, "\n")] = '\0';
@@ -106,7 +107,7 @@ int process_owner(int proc_fd, uint32_t pid, uint64_t cgroup, struct process_own
 	return r;
 }
 
-static int by_pid(const void *a, const void *b)
+static int process_by_pid(const void *a, const void *b)
 {
 	const struct process_owner *x = a, *y = b;
 
@@ -123,7 +124,7 @@ size_t process_owners(int proc_fd, struct process_owner *asked, size_t n,
 	*ret = owners;
 	if (!owners)
 		return 0;
-	qsort(asked, n, sizeof(*asked), by_pid);
+	qsort(asked, n, sizeof(*asked), process_by_pid);
 	for (size_t i = 0; i < n; before = asked[i++].pid)
 		if (asked[i].pid != before &&
 		    process_owner(proc_fd, asked[i].pid, asked[i].cgroup, &owners[known]) == 0)
@@ -135,7 +136,7 @@ uint32_t process_of_thread(int proc_fd, uint32_t tid)
 {
 	static const char key[] = "\nTgid:\t";
 	char text[1024]; /* it is among the first lines */
-	ssize_t n = read_file(proc_fd, tid, "status", text, sizeof(text) - 1);
+	ssize_t n = process_read_file(proc_fd, tid, "status", text, sizeof(text) - 1);
 	const char *found;
 
 	if (n < 0)

@@ -45,7 +45,7 @@ void reservations_free(struct reservations *l)
 }
 
 /* Our own text of that name; NULL: out of memory. */
-static const char *name_of(struct reservations *l, const char *resource)
+static const char *reservations_name_of(struct reservations *l, const char *resource)
 {
 	char **name;
 
@@ -61,7 +61,8 @@ static const char *name_of(struct reservations *l, const char *resource)
 }
 
 /* Where the reservation is, or would be; IDs differ sooner than resources do. */
-static size_t place_of(const struct reservations *l, const char *resource, const char *id)
+static size_t reservations_place_of(const struct reservations *l, const char *resource,
+				    const char *id)
 {
 	size_t low = 0, high = l->n_reserved;
 
@@ -77,9 +78,10 @@ static size_t place_of(const struct reservations *l, const char *resource, const
 	return low;
 }
 
-static struct reservation *find(const struct reservations *l, const char *resource, const char *id)
+static struct reservation *reservations_find(const struct reservations *l, const char *resource,
+					     const char *id)
 {
-	size_t at = place_of(l, resource, id);
+	size_t at = reservations_place_of(l, resource, id);
 
 	if (at == l->n_reserved || strcmp(l->reserved[at].id, id) != 0 ||
 	    strcmp(l->reserved[at].resource, resource) != 0)
@@ -142,7 +144,7 @@ static void stamp_start(struct reservations *l, const char *resource, const char
 /* There is room for it; resource is one of our names. */
 static void note(struct reservations *l, const char *resource, const char *id, uint64_t now_ms)
 {
-	size_t at = place_of(l, resource, id);
+	size_t at = reservations_place_of(l, resource, id);
 	struct reservation *r = &l->reserved[at];
 
 	memmove(r + 1, r, (l->n_reserved++ - at) * sizeof(*r));
@@ -153,13 +155,13 @@ static void note(struct reservations *l, const char *resource, const char *id, u
 static int reservation_add(struct reservations *l, const char *resource, const char *id,
 			   uint64_t now_ms)
 {
-	struct reservation *r = find(l, resource, id);
+	struct reservation *r = reservations_find(l, resource, id);
 
 	if (r) {
 		r->made_ms = now_ms;
 		return 0;
 	}
-	resource = name_of(l, resource);
+	resource = reservations_name_of(l, resource);
 	if (!resource || !array_push(l->reserved, l->n_reserved))
 		return -ENOMEM;
 	l->n_reserved--;
@@ -222,8 +224,8 @@ static bool is_settled(const struct reservation *r, uint64_t asked_ms)
 }
 
 /* Without what was allocated after the list was asked for: it names the holder before. */
-static int copy(const struct reservations *l, struct pod_list *ret, const struct pod_list *from,
-		uint64_t asked_ms)
+static int reservations_copy(const struct reservations *l, struct pod_list *ret,
+			     const struct pod_list *from, uint64_t asked_ms)
 {
 	int r = pod_list_copy(ret, from);
 
@@ -234,7 +236,7 @@ static int copy(const struct reservations *l, struct pod_list *ret, const struct
 	return r;
 }
 
-static bool is_named(const struct pod_list *given, const struct pod_device *d)
+static bool reservations_is_named(const struct pod_list *given, const struct pod_device *d)
 {
 	return pod_list_find(given, d->resource, d->id, NULL);
 }
@@ -242,13 +244,14 @@ static bool is_named(const struct pod_list *given, const struct pod_device *d)
 /* Not by the last list either. */
 static bool is_unnamed(const struct reservations *l, const struct pod_device *d)
 {
-	return d->pod[0] == '\0' || find(l, d->resource, d->id);
+	return d->pod[0] == '\0' || reservations_find(l, d->resource, d->id);
 }
 
 bool reservations_lacks(const struct reservations *l, const struct pod_list *given)
 {
 	for (size_t i = 0; i < l->list.n; i++)
-		if (is_unnamed(l, &l->list.devices[i]) && !is_named(given, &l->list.devices[i]))
+		if (is_unnamed(l, &l->list.devices[i]) &&
+		    !reservations_is_named(given, &l->list.devices[i]))
 			return true;
 	return false;
 }
@@ -263,7 +266,7 @@ static int add_from_checkpoint(const struct reservations *l, struct pod_list *li
 		const struct pod_device *d = &checkpoint->devices[i];
 		const struct pod_device *own = pod_list_find(&l->list, d->resource, d->id, NULL);
 
-		if (own && is_unnamed(l, own) && !is_named(given, d))
+		if (own && is_unnamed(l, own) && !reservations_is_named(given, d))
 			r = pod_list_push(list, d);
 	}
 	pod_list_sort(list);
@@ -313,7 +316,7 @@ int reservations_apply(struct reservations *l, const struct pod_list *given,
 
 	if (given->source == POD_SOURCE_NONE || asked_ms < l->list.asked_ms)
 		return 0;
-	if (copy(l, &list, given, asked_ms) < 0 ||
+	if (reservations_copy(l, &list, given, asked_ms) < 0 ||
 	    add_from_checkpoint(l, &list, given, checkpoint) < 0 ||
 	    add_unsettled(l, &list, asked_ms) < 0) {
 		pod_list_done(&list);
@@ -348,8 +351,8 @@ static enum reservation_state state_of(const struct reservations *l, const struc
 		return RESERVATION_FREE;
 	if (d->uid[0])
 		return l->list.source == POD_SOURCE_API ? RESERVATION_RESERVED : RESERVATION_HELD;
-	return d->pod[0] == '\0' && find(l, d->resource, d->id) ? RESERVATION_RESERVED
-								: RESERVATION_HELD;
+	return d->pod[0] == '\0' && reservations_find(l, d->resource, d->id) ? RESERVATION_RESERVED
+									     : RESERVATION_HELD;
 }
 
 enum reservation_state reservations_state(const struct reservations *l, const char *resource,

@@ -225,7 +225,7 @@ static int give_soft_roce(struct granting *g, const char *id)
 	return 0;
 }
 
-static bool is_soft_roce(const struct pool *pool)
+static bool allocation_is_soft_roce(const struct pool *pool)
 {
 	return pool->network && pool->network->plan.soft_roce;
 }
@@ -238,7 +238,7 @@ static int give_function(struct granting *g, const char *id)
 
 	if (!fn)
 		return err_set(g->err, -ENODEV, "%s is not there any more", id);
-	if (is_soft_roce(g->in->view->pool))
+	if (allocation_is_soft_roce(g->in->view->pool))
 		r = give_soft_roce(g, id);
 	else if (!g->in->view->pool->whole_directory)
 		r = function_nodes_collect(&nodes, g->in, fn, g->err);

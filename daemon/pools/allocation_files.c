@@ -23,7 +23,7 @@ static char *print_json(json_t *doc)
 }
 
 /* Adds key and text unless the text is unknown; false: out of memory. */
-static bool add_text(json_t *o, const char *key, const char *text)
+static bool allocation_add_text(json_t *o, const char *key, const char *text)
 {
 	return text[0] == '\0' || json_object_set_new(o, key, json_text(text)) == 0;
 }
@@ -47,7 +47,7 @@ static char *rdma_names(const struct host *host, const char *function)
 }
 
 /* The end of a VF's representor's port name: "pf0vf3", "c1pf0vf3" (linux/net/core/devlink.c). */
-static bool is_representor(const struct netdev *nd, const char *number)
+static bool allocation_is_representor(const struct netdev *nd, const char *number)
 {
 	const char *pf = strstr(nd->port_name, "pf"), *vf = pf ? strstr(pf, "vf") : NULL;
 
@@ -62,7 +62,7 @@ static const char *representor(const struct host *host, const struct function *f
 	for (size_t i = 0; fn->kind == FN_VF && i < host->n_netdevs; i++) {
 		const struct netdev *nd = &host->netdevs[i];
 
-		if (strcmp(nd->function, fn->parent) == 0 && is_representor(nd, number))
+		if (strcmp(nd->function, fn->parent) == 0 && allocation_is_representor(nd, number))
 			return nd->name;
 	}
 	return "";
@@ -70,30 +70,31 @@ static const char *representor(const struct host *host, const struct function *f
 
 static bool add_addresses(json_t *o, const struct host *host, const struct function *fn)
 {
-	return add_text(o, "pci-address", fn->id) &&
-	       add_text(o, "pf-pci-address", fn->kind == FN_VF ? fn->parent : "") &&
-	       add_text(o, "representor-device", representor(host, fn));
+	return allocation_add_text(o, "pci-address", fn->id) &&
+	       allocation_add_text(o, "pf-pci-address", fn->kind == FN_VF ? fn->parent : "") &&
+	       allocation_add_text(o, "representor-device", representor(host, fn));
 }
 
-static bool add_pci(json_t *o, const struct allocation_input *in, const struct function *fn,
-		    const struct function_nodes *nodes)
+static bool allocation_add_pci(json_t *o, const struct allocation_input *in,
+			       const struct function *fn, const struct function_nodes *nodes)
 {
 	char *rdma = nodes->rdma ? rdma_names(in->host, fn->id) : strdup("");
-	bool ok = rdma && add_addresses(o, in->host, fn) && add_text(o, "rdma-device", rdma) &&
-		  add_text(o, "vhost-net", nodes->vhost ? "/dev/vhost-net" : "");
+	bool ok = rdma && add_addresses(o, in->host, fn) &&
+		  allocation_add_text(o, "rdma-device", rdma) &&
+		  allocation_add_text(o, "vhost-net", nodes->vhost ? "/dev/vhost-net" : "");
 
 	free(rdma);
 	return ok;
 }
 
 /* "vhost" or "virtio", as sriov-network-device-plugin calls the drivers. */
-static bool add_vdpa(json_t *o, const struct allocation_input *in, const struct function *fn,
-		     const struct function_nodes *nodes)
+static bool allocation_add_vdpa(json_t *o, const struct allocation_input *in,
+				const struct function *fn, const struct function_nodes *nodes)
 {
 	const char *path = function_nodes_path(nodes, NODE_VDPA);
 
-	return add_text(o, "driver", path ? "vhost" : "virtio") &&
-	       add_text(o, "path", path ? path : "") && add_addresses(o, in->host, fn);
+	return allocation_add_text(o, "driver", path ? "vhost" : "virtio") &&
+	       allocation_add_text(o, "path", path ? path : "") && add_addresses(o, in->host, fn);
 }
 
 /* NULL: out of memory. */
@@ -102,7 +103,8 @@ static char *device_info(const struct allocation_input *in, const struct functio
 {
 	const char *type = nodes->vdpa ? "vdpa" : "pci";
 	json_t *details = json_object();
-	bool ok = nodes->vdpa ? add_vdpa(details, in, fn, nodes) : add_pci(details, in, fn, nodes);
+	bool ok = nodes->vdpa ? allocation_add_vdpa(details, in, fn, nodes)
+			      : allocation_add_pci(details, in, fn, nodes);
 
 	if (!ok) {
 		json_decref(details);
@@ -111,7 +113,7 @@ static char *device_info(const struct allocation_input *in, const struct functio
 	return print_json(json_pack("{ss ss so}", "type", type, "version", "1.1.0", type, details));
 }
 
-static bool has_id(const struct pool_view *view, const char *id)
+static bool allocation_has_id(const struct pool_view *view, const char *id)
 {
 	for (size_t i = 0; i < view->n_offers; i++)
 		if (strcmp(view->offers[i].id, id) == 0)
@@ -145,7 +147,7 @@ int allocation_device_info(char **ret_json, char **ret_name, const struct alloca
 	char *json = NULL, *name;
 	int r = 0;
 
-	if (!has_id(in->view, id))
+	if (!allocation_has_id(in->view, id))
 		return -ENOENT;
 	if (pool->kind == POOL_EXCLUSIVE)
 		r = device_describe(&json, in, id);
@@ -186,7 +188,7 @@ bool allocation_device_info_is_stale(const struct pool_view *view, const char *f
 		return false;
 	memcpy(id, middle, len);
 	id[len] = '\0';
-	return !has_id(view, id);
+	return !allocation_has_id(view, id);
 }
 
 /* --- CDI -------------------------------------------------------------------------------------- */
@@ -211,7 +213,7 @@ static json_t *device_nodes(const struct pool *pool, const struct function_nodes
 }
 
 /* Adds one function, unless it has no nodes or not all. -ENOMEM. */
-static int add_device(json_t *devices, const struct allocation_input *in, const char *id)
+static int allocation_add_device(json_t *devices, const struct allocation_input *in, const char *id)
 {
 	const struct function *fn = host_function(in->host, id);
 	char name[CDI_NAME_SIZE];
@@ -236,7 +238,7 @@ static json_t *all_devices(const struct allocation_input *in)
 	json_t *devices = json_array();
 
 	for (size_t i = 0; devices && i < in->view->n_members; i++)
-		if (add_device(devices, in, in->view->members[i]) < 0) {
+		if (allocation_add_device(devices, in, in->view->members[i]) < 0) {
 			json_decref(devices);
 			return NULL;
 		}

@@ -11,7 +11,7 @@
 /* --- what containers hold --------------------------------------------------------------------- */
 
 /* Is it the resource of an exclusive pool? */
-static bool is_ours(const struct pool_config *config, const char *resource)
+static bool exclusions_is_ours(const struct pool_config *config, const char *resource)
 {
 	char name[RESOURCE_NAME_SIZE];
 
@@ -42,7 +42,7 @@ static void find_foreign(struct exclusions *b, const struct pool_config *config,
 		const struct pod_device *d = &held->devices[i];
 
 		if (i == 0 || strcmp(d->resource, d[-1].resource) != 0)
-			ours = is_ours(config, d->resource);
+			ours = exclusions_is_ours(config, d->resource);
 		if (!ours)
 			b->foreign[b->n_foreign++] = d;
 	}
@@ -168,7 +168,8 @@ static bool is_excluded_from_exclusive(const struct exclusions *b, const struct 
 	return route && exclude(ret, VERDICT_DEFAULT_ROUTE, route->name);
 }
 
-static bool is_in_use(const struct exclusions *b, const struct candidate *c, struct verdict *ret)
+static bool exclusions_is_in_use(const struct exclusions *b, const struct candidate *c,
+				 struct verdict *ret)
 {
 	const char *resource = foreign_resource(b, c->self.fn->id);
 	int nsid;
@@ -184,7 +185,7 @@ bool exclusions_find(const struct exclusions *b, const struct pool *p, const str
 {
 	if (p->kind == POOL_EXCLUSIVE && is_excluded_from_exclusive(b, c, ret))
 		return true;
-	return !lent && is_in_use(b, c, ret);
+	return !lent && exclusions_is_in_use(b, c, ret);
 }
 
 int exclusions_init(struct exclusions *b, const struct host_index *ix,

@@ -13,7 +13,8 @@ struct sentence {
 	size_t size, len;
 };
 
-__attribute__((format(printf, 2, 3))) static void say(struct sentence *s, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void explain_say(struct sentence *s, const char *fmt,
+							      ...)
 {
 	va_list ap;
 	int n;
@@ -31,14 +32,15 @@ void explain_owner(const struct attach_owner *o, char *ret, size_t size)
 
 	ret[0] = '\0';
 	if (o->container[0])
-		say(&s, "container %s of ", o->container);
+		explain_say(&s, "container %s of ", o->container);
 	if (o->pod[0])
-		say(&s, "pod %s/%s", o->namespace, o->pod);
+		explain_say(&s, "pod %s/%s", o->namespace, o->pod);
 	else if (o->uid[0])
-		say(&s, "the pod with uid %s", o->uid);
+		explain_say(&s, "the pod with uid %s", o->uid);
 	else
-		say(&s, "%s (%s)", o->door == DOOR_ADMIN ? "a person's order" : "a namespace",
-		    o->netns.path[0] ? o->netns.path : "unknown");
+		explain_say(&s, "%s (%s)",
+			    o->door == DOOR_ADMIN ? "a person's order" : "a namespace",
+			    o->netns.path[0] ? o->netns.path : "unknown");
 }
 
 void explain_drift(unsigned drift, char *ret, size_t size)
@@ -50,7 +52,7 @@ void explain_drift(unsigned drift, char *ret, size_t size)
 	ret[0] = '\0';
 	for (size_t i = 0; (name = attach_drift_name(i, &bit)); i++)
 		if (drift & bit)
-			say(&s, "%s%s", s.len ? ", " : "", name);
+			explain_say(&s, "%s%s", s.len ? ", " : "", name);
 }
 
 /* --- attachments ------------------------------------------------------------------------------ */
@@ -60,21 +62,21 @@ static void say_since(struct sentence *s, const struct explain_input *in)
 	char when[UTC_TEXT_SIZE];
 
 	utc_text(in->attachment->since_ms + in->epoch_ms, when);
-	say(s, " since %s", when);
+	explain_say(s, " since %s", when);
 }
 
 static void say_step(struct sentence *s, const struct attach_status *a)
 {
 	if (a->step)
-		say(s, ", at step %s", a->step);
+		explain_say(s, ", at step %s", a->step);
 }
 
 static void say_failure(struct sentence *s, const struct attach_status *a)
 {
 	if (a->error[0])
-		say(s, "; %s%.255s", a->tries > 1 ? "last error: " : "", a->error);
+		explain_say(s, "; %s%.255s", a->tries > 1 ? "last error: " : "", a->error);
 	if (a->tries)
-		say(s, " (tried %u time%s)", a->tries, a->tries == 1 ? "" : "s");
+		explain_say(s, " (tried %u time%s)", a->tries, a->tries == 1 ? "" : "s");
 }
 
 static void say_drift(struct sentence *s, const struct attach_status *a)
@@ -83,7 +85,7 @@ static void say_drift(struct sentence *s, const struct attach_status *a)
 
 	explain_drift(a->drift, names, sizeof(names));
 	if (names[0])
-		say(s, "; not as it was set: %s", names);
+		explain_say(s, "; not as it was set: %s", names);
 }
 
 static void say_attachment(struct sentence *s, const struct explain_input *in)
@@ -96,17 +98,18 @@ static void say_attachment(struct sentence *s, const struct explain_input *in)
 	case ATTACH_FREE:
 		break;
 	case ATTACH_ATTACHING:
-		say(s, "being attached to %s", owner);
+		explain_say(s, "being attached to %s", owner);
 		break;
 	case ATTACH_IN_POD:
-		say(s, "taken by %s, %s%s", owner, a->record->plan.in_host ? "in the host" : "as ",
-		    a->record->plan.ifname);
+		explain_say(s, "taken by %s, %s%s", owner,
+			    a->record->plan.in_host ? "in the host" : "as ",
+			    a->record->plan.ifname);
 		break;
 	case ATTACH_RETURNING:
-		say(s, "being returned from %s", owner);
+		explain_say(s, "being returned from %s", owner);
 		break;
 	case ATTACH_BAD:
-		say(s, "bad: could not be cleaned after %s", owner);
+		explain_say(s, "bad: could not be cleaned after %s", owner);
 		break;
 	}
 	say_since(s, in);
@@ -123,7 +126,7 @@ static void say_health(struct sentence *s, unsigned reasons)
 
 	health_text(reasons, text, sizeof(text));
 	if (text[0])
-		say(s, "; unhealthy because %s", text);
+		explain_say(s, "; unhealthy because %s", text);
 }
 
 static void say_holder(struct sentence *s, const struct resource_table *t, const char *resource,
@@ -140,7 +143,7 @@ static void say_holder(struct sentence *s, const struct resource_table *t, const
 		snprintf(o.uid, sizeof(o.uid), "%s", d->uid);
 		explain_owner(&o, owner, sizeof(owner));
 	}
-	say(s, "taken by %s", owner);
+	explain_say(s, "taken by %s", owner);
 }
 
 static void say_offered(struct sentence *s, const struct resource_table *t,
@@ -151,18 +154,18 @@ static void say_offered(struct sentence *s, const struct resource_table *t,
 		say_holder(s, t, r->name, d->id);
 		break;
 	case RESERVATION_RESERVED:
-		say(s, "reserved: the kubelet gives it to a container");
+		explain_say(s, "reserved: the kubelet gives it to a container");
 		break;
 	case RESERVATION_FREE:
-		say(s, d->reasons ? "not usable" : "free");
+		explain_say(s, d->reasons ? "not usable" : "free");
 		break;
 	}
-	say(s, ", offered as %s", r->name);
+	explain_say(s, ", offered as %s", r->name);
 	say_health(s, d->reasons);
 }
 
 /* "mlx5_0-7" is a slot of mlx5_0 alone; "7" does not tell whose it is. */
-static bool is_slot_of(const char *id, const char *rdma)
+static bool explain_is_slot_of(const char *id, const char *rdma)
 {
 	size_t n = strlen(rdma);
 
@@ -178,19 +181,20 @@ static void say_shared(struct sentence *s, const struct explain_input *in,
 
 	for (size_t i = 0; i < r->n_devices; i++) {
 		bool is_given = d[i].state != RESERVATION_FREE,
-		     is_own = is_slot_of(d[i].id, in->rdma);
+		     is_own = explain_is_slot_of(d[i].id, in->rdma);
 
 		given += is_given;
 		own += is_own;
 		own_given += is_own && is_given;
 	}
-	say(s, "%sshared as %s, ", s->len ? "; " : "", r->name);
+	explain_say(s, "%sshared as %s, ", s->len ? "; " : "", r->name);
 	if (own > 0)
-		say(s, "%zu of its %zu slots given", own_given, own);
+		explain_say(s, "%zu of its %zu slots given", own_given, own);
 	else if (r->n_members > 1)
-		say(s, "%zu of the %zu slots of %zu HCAs given", given, r->n_devices, r->n_members);
+		explain_say(s, "%zu of the %zu slots of %zu HCAs given", given, r->n_devices,
+			    r->n_members);
 	else
-		say(s, "%zu of %zu slots given", given, r->n_devices);
+		explain_say(s, "%zu of %zu slots given", given, r->n_devices);
 }
 
 /* A function is one exclusive resource's, or any number of shared ones'. */
@@ -218,7 +222,7 @@ static bool explain_foreign(struct sentence *s, const struct explain_input *in)
 	if (!d)
 		return false;
 	say_holder(s, t, d->resource, d->id);
-	say(s, ", as %s", d->resource);
+	explain_say(s, ", as %s", d->resource);
 	return true;
 }
 
@@ -233,14 +237,15 @@ void explain_device(const struct explain_input *in, char ret[EXPLAIN_SIZE])
 		return;
 	}
 	if (!in->resources || in->resources->table->generation == 0) {
-		say(&s, "not offered: no resources are configured, or nothing is decided yet");
+		explain_say(&s,
+			    "not offered: no resources are configured, or nothing is decided yet");
 		return;
 	}
 	if (explain_offered(&s, in) || explain_foreign(&s, in))
 		return;
 	why = resource_table_why(in->resources->table, in->function);
 	if (why && strncmp(why->why, "not offered", 11) == 0)
-		say(&s, "%s", why->why);
+		explain_say(&s, "%s", why->why);
 	else
-		say(&s, "not offered: %s", why ? why->why : "no pool knows it");
+		explain_say(&s, "not offered: %s", why ? why->why : "no pool knows it");
 }

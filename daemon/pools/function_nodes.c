@@ -107,18 +107,18 @@ static int add_rdma_dev(struct collection *c, const struct rdma_dev *d)
 }
 
 /* A device that nothing carries is its own function. */
-static bool is_of(const struct rdma_dev *d, const char *function)
+static bool function_nodes_is_of(const struct rdma_dev *d, const char *function)
 {
 	return strcmp(d->function[0] != '\0' ? d->function : d->name, function) == 0;
 }
 
-static int add_rdma(struct collection *c, bool required)
+static int function_nodes_add_rdma(struct collection *c, bool required)
 {
 	const struct host *host = c->in->host;
 	int r;
 
 	for (size_t i = 0; i < host->n_rdma; i++) {
-		if (!is_of(&host->rdma[i], c->function))
+		if (!function_nodes_is_of(&host->rdma[i], c->function))
 			continue;
 		if (!c->nodes->rdma)
 			c->nodes->rdma = &host->rdma[i];
@@ -154,7 +154,7 @@ static int add_vfio(struct collection *c, const struct function *fn)
 }
 
 /* virtio_vdpa makes a netdev, which needs no node. */
-static int add_vdpa(struct collection *c, const struct function *fn)
+static int function_nodes_add_vdpa(struct collection *c, const struct function *fn)
 {
 	c->nodes->vdpa = true;
 	if (strcmp(fn->vdpa_driver, "vhost_vdpa") != 0)
@@ -179,13 +179,13 @@ static int add_vhost(struct collection *c, bool required)
 static int add_kind(struct collection *c, const struct wishes *w, const struct function *fn)
 {
 	if (w->vdpa.any && fn->vdpa_driver[0] != '\0')
-		return add_vdpa(c, fn);
+		return function_nodes_add_vdpa(c, fn);
 	if (w->vdpa.all)
 		return err_set(c->err, -ENODEV, "%s has no vDPA device", fn->id);
-	return w->rdma.any ? add_rdma(c, w->rdma.all) : 0;
+	return w->rdma.any ? function_nodes_add_rdma(c, w->rdma.all) : 0;
 }
 
-static int add_all(struct collection *c, const struct function *fn)
+static int function_nodes_add_all(struct collection *c, const struct function *fn)
 {
 	struct wishes w = wishes_of(c->in->view->pool);
 	int r = 0;
@@ -206,7 +206,7 @@ int function_nodes_collect(struct function_nodes *ret, const struct allocation_i
 {
 	struct function_nodes nodes = {0};
 	struct collection c = {&nodes, in, fn->id, err};
-	int r = add_all(&c, fn);
+	int r = function_nodes_add_all(&c, fn);
 
 	if (r < 0)
 		function_nodes_done(&nodes);

@@ -59,7 +59,7 @@ static bool offer_has(const struct pool_view *v, const struct offer *o, const ch
 	return false;
 }
 
-static bool has_id(const struct granted *g, const char *id)
+static bool node_conflicts_has_id(const struct granted *g, const char *id)
 {
 	for (size_t i = 0; i < g->n_ids; i++)
 		if (strcmp(g->ids[i], id) == 0)
@@ -87,11 +87,12 @@ static bool has_function(const struct granted *g, const struct pool_view *v, con
 		if (o && offer_has(v, o, function))
 			return true;
 	}
-	return has_id(g, function);
+	return node_conflicts_has_id(g, function);
 }
 
 /* Its IDs mean something to us. */
-static bool is_known(const struct granted *g, const struct pool_view *v, const struct host *h)
+static bool node_conflicts_is_known(const struct granted *g, const struct pool_view *v,
+				    const struct host *h)
 {
 	for (size_t i = 0; i < g->n_ids; i++)
 		if ((v && pool_view_offer(v, g->ids[i])) || host_function(h, g->ids[i]))
@@ -124,8 +125,8 @@ static bool is_own(const struct granted *g, const struct pool_view *v, const str
 }
 
 /* A function of `g` is seen with a node of this kind. */
-static bool is_seen(const struct granted *g, const struct pool_view *v, const struct host *h,
-		    const char *node)
+static bool node_conflicts_is_seen(const struct granted *g, const struct pool_view *v,
+				   const struct host *h, const char *node)
 {
 	for (size_t i = 0; is_rdma_node(node) && i < h->n_rdma; i++)
 		if (h->rdma[i].uverbs[0] && has_function(g, v, rdma_function_id(&h->rdma[i])))
@@ -155,7 +156,7 @@ static int add_conflicts(struct node_conflicts *c, const struct granted *g)
 {
 	const struct pool_view *v = pools_find(c->in.pools, g->resource);
 
-	if (!is_known(g, v, c->in.host) || is_allocated_since(&c->in, g))
+	if (!node_conflicts_is_known(g, v, c->in.host) || is_allocated_since(&c->in, g))
 		return 0;
 	for (size_t i = 0; i < g->n_nodes; i++) {
 		const char *node = g->nodes[i];
@@ -163,7 +164,7 @@ static int add_conflicts(struct node_conflicts *c, const struct granted *g)
 		const char *other;
 
 		if (!is_of_one_device(node) || is_own(g, v, c->in.host, node, &other) ||
-		    (!other && !is_seen(g, v, c->in.host, node)))
+		    (!other && !node_conflicts_is_seen(g, v, c->in.host, node)))
 			continue;
 		at = array_push(c->items, c->n);
 		if (!at)
@@ -219,7 +220,8 @@ void node_conflicts_done(struct node_conflicts *c)
  */
 
 /* The kubelet leaves what an ended pod had in its checkpoint until it next gives something away. */
-static const struct pod_device *holder_of(const struct node_conflicts *c, const struct granted *g)
+static const struct pod_device *node_conflicts_holder_of(const struct node_conflicts *c,
+							 const struct granted *g)
 {
 	const struct pod_device *d = NULL;
 
@@ -234,7 +236,8 @@ static bool is_given_with(const struct node_conflict *x, const struct pool_view 
 	char name[RESOURCE_NAME_SIZE];
 
 	pool_resource(v->pool, name);
-	return x->given && strcmp(x->given->resource, name) == 0 && has_id(x->given, id);
+	return x->given && strcmp(x->given->resource, name) == 0 &&
+	       node_conflicts_has_id(x->given, id);
 }
 
 static bool is_of_offer(const struct node_conflict *x, const struct pool_view *v,
@@ -251,7 +254,7 @@ unsigned node_conflicts_judge(const struct node_conflicts *c, const struct pool_
 	for (size_t i = 0; i < c->n; i++) {
 		const struct node_conflict *x = &c->items[i];
 
-		if (x->given && !holder_of(c, x->given))
+		if (x->given && !node_conflicts_holder_of(c, x->given))
 			continue;
 		if (is_given_with(x, v, o->id))
 			reasons |= HEALTH_BIT(HEALTH_NODE_CHANGED);
@@ -270,8 +273,8 @@ static int changed(const struct node_conflict *x, const char *id, struct err *e)
 		       x->function ? x->function : "");
 }
 
-static int is_held(const struct node_conflict *x, const char *namespace, const char *pod,
-		   struct err *e)
+static int node_conflicts_is_held(const struct node_conflict *x, const char *namespace,
+				  const char *pod, struct err *e)
 {
 	return err_set(e, -EBUSY,
 		       "/dev/%s%s of %s was given to pod %s%s%s for another device, and its "
@@ -291,9 +294,11 @@ static int check_one(const struct node_conflicts *c, const struct node_conflict 
 	if (!o || !is_of_offer(x, v, o))
 		return 0;
 	if (x->record)
-		return is_held(x, x->record->owner.namespace, x->record->owner.pod, e);
-	d = holder_of(c, x->given);
-	return d ? is_held(x, d->namespace, d->pod[0] ? d->pod : x->given->uid, e) : 0;
+		return node_conflicts_is_held(x, x->record->owner.namespace, x->record->owner.pod,
+					      e);
+	d = node_conflicts_holder_of(c, x->given);
+	return d ? node_conflicts_is_held(x, d->namespace, d->pod[0] ? d->pod : x->given->uid, e)
+		 : 0;
 }
 
 int node_conflicts_check(const struct node_conflicts *c, const struct pool_view *v,

@@ -83,7 +83,7 @@ void health_text(unsigned reasons, char *text, size_t size)
 enum sight { SEEN_NOTHING, SEEN_IDLE, SEEN_DEAD, SEEN_ALIVE }; /* the best counts */
 
 /* RFC 2863: a link that is up may still be dormant, say for want of 802.1X. */
-static bool is_usable(const struct netdev *d)
+static bool health_is_usable(const struct netdev *d)
 {
 	static const char *const bad[] = {"dormant", "testing", "notpresent"};
 
@@ -98,7 +98,7 @@ static enum sight netdev_link(const struct netdev *d)
 {
 	if (!(d->flags & IFF_UP))
 		return SEEN_IDLE;
-	return d->carrier != CARRIER_OFF && is_usable(d) ? SEEN_ALIVE : SEEN_DEAD;
+	return d->carrier != CARRIER_OFF && health_is_usable(d) ? SEEN_ALIVE : SEEN_DEAD;
 }
 
 /* Of a function with several ports, one is enough. */
@@ -122,7 +122,7 @@ static enum sight own_link(const struct fn_parts *parts, bool anywhere)
 	return best;
 }
 
-static const struct rdma_dev *rdma_of(const struct fn_parts *parts)
+static const struct rdma_dev *health_rdma_of(const struct fn_parts *parts)
 {
 	return parts->n_rdma ? part_rdma(parts, 0) : NULL;
 }
@@ -157,7 +157,7 @@ static const struct function *carrier_of(const struct host_index *ix, const stru
 static bool is_uplink_dead(const struct host_index *ix, const struct function *pf)
 {
 	const struct fn_parts parts = host_index_own_parts(ix, pf);
-	const struct rdma_dev *rdma = rdma_of(&parts);
+	const struct rdma_dev *rdma = health_rdma_of(&parts);
 	enum sight link;
 
 	if (rdma && is_infiniband(rdma))
@@ -208,7 +208,7 @@ static bool is_port_judged(const struct pool *p, const struct fn_parts *parts,
 
 static unsigned judge_rdma(const struct pool *p, const struct fn_parts *parts)
 {
-	const struct rdma_dev *rdma = rdma_of(parts);
+	const struct rdma_dev *rdma = health_rdma_of(parts);
 	unsigned reasons = 0;
 
 	if (!rdma)
@@ -223,7 +223,7 @@ static unsigned judge_rdma(const struct pool *p, const struct fn_parts *parts)
 
 /* --- one function ----------------------------------------------------------------------------- */
 
-static bool has_word(const struct word_list *list, const char *word)
+static bool health_has_word(const struct word_list *list, const char *word)
 {
 	for (size_t i = 0; i < list->n; i++)
 		if (strcmp(list->words[i], word) == 0)
@@ -236,7 +236,7 @@ static bool is_driver_wrong(const struct pool *p, const struct function *f)
 	if (p->kind != POOL_EXCLUSIVE || f->kind == FN_VIRTUAL)
 		return false;
 	for (size_t i = 0; i < p->n_selectors && f->driver[0]; i++)
-		if (has_word(&p->selectors[i].drivers, f->driver))
+		if (health_has_word(&p->selectors[i].drivers, f->driver))
 			return false;
 	return !f->driver[0] || p->n_selectors > 0;
 }

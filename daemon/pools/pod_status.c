@@ -85,14 +85,14 @@ int pod_status_grant(struct container_grant *grant, const struct pool *pool, con
 
 /* --- which folders there are to be ------------------------------------------------------------ */
 
-static bool is_told(const struct pools *pools, const struct pod_device *d)
+static bool pod_status_is_told(const struct pools *pools, const struct pod_device *d)
 {
 	const struct pool_view *view = pools_find(pools, d->resource);
 
 	return view && view->pool->pod_status && pool_view_offer(view, d->id);
 }
 
-static int by_name(const void *a, const void *b)
+static int pod_status_by_name(const void *a, const void *b)
 {
 	return strcmp(((const struct pod_status_folder *)a)->name,
 		      ((const struct pod_status_folder *)b)->name);
@@ -104,7 +104,7 @@ static void merge_same(struct pod_status_plan *plan)
 	struct pod_status_folder *last = NULL;
 	size_t n = 0;
 
-	qsort(plan->folders, plan->n, sizeof(*plan->folders), by_name);
+	qsort(plan->folders, plan->n, sizeof(*plan->folders), pod_status_by_name);
 	for (size_t i = 0; i < plan->n; i++) {
 		const struct pod_status_folder *f = &plan->folders[i];
 
@@ -133,7 +133,7 @@ int pod_status_plan_make(struct pod_status_plan *plan, const struct pools *pools
 		if (!pod_status_name(d->id, f->name))
 			continue;
 		snprintf(f->id, sizeof(f->id), "%s", d->id);
-		f->told = is_told(pools, d);
+		f->told = pod_status_is_told(pools, d);
 		f->since_ms = d->reserved_ms;
 		plan->n++;
 	}
@@ -158,5 +158,5 @@ bool pod_status_is_stale(const struct pod_status_plan *plan, const char *name)
 	if (strlen(name) >= sizeof(key.name))
 		return true;
 	strcpy(key.name, name);
-	return !bsearch(&key, plan->folders, plan->n, sizeof(key), by_name);
+	return !bsearch(&key, plan->folders, plan->n, sizeof(key), pod_status_by_name);
 }

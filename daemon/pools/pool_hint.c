@@ -14,7 +14,7 @@ struct words {
 	bool cut;
 };
 
-static bool has_word(const struct words *w, const char *word)
+static bool pool_has_word(const struct words *w, const char *word)
 {
 	size_t n = strlen(word);
 
@@ -24,11 +24,11 @@ static bool has_word(const struct words *w, const char *word)
 	return false;
 }
 
-static void add_word(struct words *w, const char *word)
+static void pool_add_word(struct words *w, const char *word)
 {
 	size_t len = strlen(w->text);
 
-	if (*word == '\0' || w->cut || has_word(w, word))
+	if (*word == '\0' || w->cut || pool_has_word(w, word))
 		return;
 	w->cut = len + strlen(word) + sizeof(", , ...") > sizeof(w->text);
 	snprintf(w->text + len, sizeof(w->text) - len, "%s%s", len ? ", " : "",
@@ -39,13 +39,13 @@ static void add_word(struct words *w, const char *word)
 static void add_words(struct words *w, const struct word_list *list)
 {
 	for (size_t i = 0; i < list->n; i++)
-		add_word(w, list->words[i]);
+		pool_add_word(w, list->words[i]);
 }
 
 static void add_pf_words(struct words *w, const struct pf_selectors *pfs)
 {
 	for (size_t i = 0; i < pfs->n; i++)
-		add_word(w, pfs->list[i].name);
+		pool_add_word(w, pfs->list[i].name);
 }
 
 /* --- what a function has ---------------------------------------------------------------------- */
@@ -54,44 +54,44 @@ static void add_netdevs(struct words *w, const struct fn_parts *p)
 {
 	for (size_t i = 0; i < p->n_netdevs; i++)
 		if (part_netdev(p, i)->nsid == NSID_HOST && netdev_is_own(part_netdev(p, i)))
-			add_word(w, part_netdev(p, i)->name);
+			pool_add_word(w, part_netdev(p, i)->name);
 }
 
 static void add_link_types(struct words *w, const struct fn_parts *p)
 {
 	for (size_t i = 0; i < p->n_netdevs; i++)
 		if (netdev_is_own(part_netdev(p, i)))
-			add_word(w, part_netdev(p, i)->type == ARPHRD_INFINIBAND ? "infiniband"
-										 : "ether");
+			pool_add_word(w, part_netdev(p, i)->type == ARPHRD_INFINIBAND ? "infiniband"
+										      : "ether");
 }
 
-static void add_rdma(struct words *w, const struct fn_parts *p)
+static void pool_add_rdma(struct words *w, const struct fn_parts *p)
 {
 	for (size_t i = 0; i < p->n_rdma; i++)
-		add_word(w, part_rdma(p, i)->name);
+		pool_add_word(w, part_rdma(p, i)->name);
 }
 
-static void add_number(struct words *w, bool hex, unsigned value)
+static void pool_add_number(struct words *w, bool hex, unsigned value)
 {
 	char word[16];
 
 	snprintf(word, sizeof(word), hex ? "%04x" : "%u", value);
 	if (value)
-		add_word(w, word);
+		pool_add_word(w, word);
 }
 
 static void add_pkeys(struct words *w, const struct fn_parts *p)
 {
 	for (size_t i = 0; i < p->n_rdma; i++)
 		for (unsigned k = 0; k < part_rdma(p, i)->n_ports; k++)
-			add_number(w, true, part_rdma(p, i)->ports[k].pkey);
+			pool_add_number(w, true, part_rdma(p, i)->ports[k].pkey);
 }
 
 /* By its name, or where it has none here by its address. */
-static void add_pf(struct words *w, const struct candidate *c)
+static void pool_add_pf(struct words *w, const struct candidate *c)
 {
 	if (c->pf.n_netdevs == 0 && c->pf.fn)
-		add_word(w, c->pf.fn->id);
+		pool_add_word(w, c->pf.fn->id);
 	add_netdevs(w, &c->pf);
 }
 
@@ -102,26 +102,26 @@ static void add_found(struct words *w, enum why_not why, const struct candidate 
 
 	switch (why) {
 	case WHY_NOT_VENDOR:
-		add_number(w, true, pci->vendor);
+		pool_add_number(w, true, pci->vendor);
 		break;
 	case WHY_NOT_DEVICE:
-		add_number(w, true, pci->device);
+		pool_add_number(w, true, pci->device);
 		break;
 	case WHY_NOT_DRIVER:
-		add_word(w, fn->driver);
+		pool_add_word(w, fn->driver);
 		break;
 	case WHY_NOT_PCI_ADDRESS:
 	case WHY_NOT_AUX_TYPE:
-		add_word(w, fn->id);
+		pool_add_word(w, fn->id);
 		break;
 	case WHY_NOT_ACPI_INDEX:
-		add_number(w, false, fn->acpi_index);
+		pool_add_number(w, false, fn->acpi_index);
 		break;
 	case WHY_NOT_PF_NAME:
-		add_pf(w, c);
+		pool_add_pf(w, c);
 		break;
 	case WHY_NOT_ROOT_DEVICE:
-		add_word(w, c->pf.fn ? c->pf.fn->id : "");
+		pool_add_word(w, c->pf.fn ? c->pf.fn->id : "");
 		break;
 	case WHY_NOT_IF_NAME:
 		add_netdevs(w, &c->self);
@@ -133,7 +133,7 @@ static void add_found(struct words *w, enum why_not why, const struct candidate 
 		add_pkeys(w, &c->self);
 		break;
 	case WHY_NOT_RDMA_NAME:
-		add_rdma(w, &c->self);
+		pool_add_rdma(w, &c->self);
 		break;
 	case WHY_NOT_NONE:
 	case WHY_NOT_TYPE:
@@ -173,7 +173,7 @@ static const struct pf_selectors *wanted_pfs(const struct selector *s, enum why_
 	return why == WHY_NOT_ROOT_DEVICE ? &s->root_devices : NULL;
 }
 
-static void add_wanted(struct words *w, const struct selector *s, enum why_not why)
+static void pool_add_wanted(struct words *w, const struct selector *s, enum why_not why)
 {
 	const struct pf_selectors *pfs = wanted_pfs(s, why);
 
@@ -250,7 +250,7 @@ static struct left_out left_out_of(const struct pool *pool, const struct selecto
 			continue;
 		if (why > l.why)
 			l = (struct left_out){.why = why, .first = fn};
-		add_word(&l.ids, fn->id);
+		pool_add_word(&l.ids, fn->id);
 		l.n++;
 	}
 	return l;
@@ -285,7 +285,7 @@ static void type_explain(const struct pool *pool, const struct selector *s,
 static bool has_pf(const struct words *found, const struct pf_selectors *pfs)
 {
 	for (size_t i = 0; pfs && i < pfs->n; i++)
-		if (has_word(found, pfs->list[i].name))
+		if (pool_has_word(found, pfs->list[i].name))
 			return true;
 	return false;
 }
@@ -300,7 +300,7 @@ static void hint_explain(const struct pool *pool, const struct selector *s,
 	char among[64] = "";
 
 	hint_find(pool, s, ix, p->furthest, &found);
-	add_wanted(&wanted, s, p->furthest);
+	pool_add_wanted(&wanted, s, p->furthest);
 	if (p->n_earlier > 0)
 		snprintf(among, sizeof(among), " among the %zu that match all before that", p->n);
 	if (l.first)

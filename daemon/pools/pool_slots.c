@@ -171,7 +171,7 @@ int pool_slots_offer(struct pool_view *v, const struct host_index *ix)
 }
 
 /* "mlx5_0-7" stands on mlx5_0, also when there are fewer slots now. */
-static bool is_slot_of(const char *id, const char *rdma_name)
+static bool pool_is_slot_of(const char *id, const char *rdma_name)
 {
 	size_t n = strlen(rdma_name);
 
@@ -188,7 +188,7 @@ void pool_slots_held(const struct pool_view *v, const struct host_index *ix, str
 		struct fn_parts parts = host_index_parts(ix, v->members[i]);
 		const struct rdma_dev *rd = pool_slots_rdma(v->pool, &parts, &why);
 
-		if (rd && is_slot_of(o->id, rd->name)) {
+		if (rd && pool_is_slot_of(o->id, rd->name)) {
 			o->first_member = i;
 			o->n_members = 1;
 		}

@@ -25,7 +25,7 @@ struct build {
 
 /* --- what containers hold --------------------------------------------------------------------- */
 
-static bool is_exclusive(const struct pool *p)
+static bool pools_is_exclusive(const struct pool *p)
 {
 	return p->kind == POOL_EXCLUSIVE;
 }
@@ -36,7 +36,7 @@ static size_t lender(const struct build *b, const struct pool_config *config, co
 	size_t i = 0;
 
 	while (i < config->n_pools &&
-	       (!is_exclusive(&config->pools[i]) || strcmp(b->resources[i], resource) != 0))
+	       (!pools_is_exclusive(&config->pools[i]) || strcmp(b->resources[i], resource) != 0))
 		i++;
 	return i;
 }
@@ -64,7 +64,7 @@ static int find_lent(struct build *b, const struct pool_config *config)
 }
 
 /* Does a container hold the function from this pool? */
-static bool is_held(const struct build *b, size_t pool, const struct function *fn)
+static bool pools_is_held(const struct build *b, size_t pool, const struct function *fn)
 {
 	return b->lent[(size_t)(fn - b->index->host->functions) * b->out->n_views + pool];
 }
@@ -72,7 +72,7 @@ static bool is_held(const struct build *b, size_t pool, const struct function *f
 static bool is_lent(const struct build *b, const struct function *fn)
 {
 	for (size_t i = 0; i < b->out->n_views; i++)
-		if (is_held(b, i, fn))
+		if (pools_is_held(b, i, fn))
 			return true;
 	return false;
 }
@@ -127,7 +127,8 @@ static void note_nearest(struct verdict *v, const struct pool *p, enum why_not w
 
 static bool may_join(const struct placing *pl, const struct pool *p)
 {
-	return !pl->lent && (!pl->owner || (!is_exclusive(pl->owner) && !is_exclusive(p)));
+	return !pl->lent &&
+	       (!pl->owner || (!pools_is_exclusive(pl->owner) && !pools_is_exclusive(p)));
 }
 
 static int view_join(struct placing *pl, struct pool_view *v, enum verdict_kind kind)
@@ -174,7 +175,7 @@ static int pool_ask(struct build *b, struct placing *pl, size_t pool)
 {
 	struct pool_view *v = &b->out->views[pool];
 	enum why_not why = match(v, &pl->c);
-	bool held = pl->lent && is_held(b, pool, pl->c.self.fn);
+	bool held = pl->lent && pools_is_held(b, pool, pl->c.self.fn);
 	bool fits = why == WHY_NOT_NONE && !is_excluded(b, pl, v);
 
 	if (held)
@@ -233,8 +234,8 @@ static int offer_gone(struct pool_view *v, struct offer *o)
 
 static bool is_offered(const struct pool_view *v, const struct host_index *ix, const char *id)
 {
-	return is_exclusive(v->pool) ? host_index_function(ix, id) != NULL
-				     : pool_view_offer(v, id) != NULL;
+	return pools_is_exclusive(v->pool) ? host_index_function(ix, id) != NULL
+					   : pool_view_offer(v, id) != NULL;
 }
 
 static int offer_held(struct build *b, struct pool_view *v, const struct pod_device *held)
@@ -247,7 +248,7 @@ static int offer_held(struct build *b, struct pool_view *v, const struct pod_dev
 	if (!o)
 		return -ENOMEM;
 	snprintf(o->id, sizeof(o->id), "%s", held->id);
-	if (is_exclusive(v->pool))
+	if (pools_is_exclusive(v->pool))
 		return offer_gone(v, o);
 	pool_slots_held(v, b->index, o);
 	return 0;
@@ -290,8 +291,8 @@ static int make_offers(struct build *b)
 {
 	for (size_t i = 0; i < b->out->n_views; i++) {
 		struct pool_view *v = &b->out->views[i];
-		int r = is_exclusive(v->pool) ? offer_functions(v, b->index)
-					      : pool_slots_offer(v, b->index);
+		int r = pools_is_exclusive(v->pool) ? offer_functions(v, b->index)
+						    : pool_slots_offer(v, b->index);
 
 		explain_empty(b, v);
 		if (r == 0)

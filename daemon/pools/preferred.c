@@ -49,7 +49,7 @@ struct named {
 	const void *object;
 };
 
-static int by_name(const void *a, const void *b)
+static int allocation_by_name(const void *a, const void *b)
 {
 	return strcmp(((const struct named *)a)->name, ((const struct named *)b)->name);
 }
@@ -70,14 +70,14 @@ static bool lookup_init(struct lookup *l, const char *first, size_t n, size_t si
 		return false;
 	for (size_t i = 0; i < n; i++)
 		l->list[i] = (struct named){first + i * size, (const char *)array + i * size};
-	qsort(l->list, n, sizeof(*l->list), by_name);
+	qsort(l->list, n, sizeof(*l->list), allocation_by_name);
 	return true;
 }
 
 static const void *lookup_find(const struct lookup *l, const char *name)
 {
 	struct named key = {name, NULL};
-	const struct named *found = bsearch(&key, l->list, l->n, sizeof(key), by_name);
+	const struct named *found = bsearch(&key, l->list, l->n, sizeof(key), allocation_by_name);
 
 	return found ? found->object : NULL;
 }
@@ -148,7 +148,7 @@ static bool group_join(struct groups *g, const char *name, int numa, size_t *ret
 	return new != NULL;
 }
 
-static int by_id(const void *pa, const void *pb)
+static int allocation_by_id(const void *pa, const void *pb)
 {
 	const struct contender *a = pa, *b = pb;
 	int r = natural_cmp(a->id, b->id);
@@ -165,7 +165,7 @@ static bool choice_fill(struct choice *c, const struct id_list *available)
 		return false;
 	for (size_t i = 0; i < available->n; i++)
 		c->list[i].id = available->ids[i];
-	qsort(c->list, available->n, sizeof(*c->list), by_id);
+	qsort(c->list, available->n, sizeof(*c->list), allocation_by_id);
 	for (size_t i = 0; i < available->n; i++)
 		if (n == 0 || strcmp(c->list[n - 1].id, c->list[i].id) != 0)
 			c->list[n++] = c->list[i];
@@ -293,7 +293,7 @@ static int take_must(struct choice *c, const char **ret, const struct preference
 	for (size_t i = 0; i < req->must_include.n; i++) {
 		struct contender key = {.id = req->must_include.ids[i]}, *x;
 
-		x = c->n ? bsearch(&key, c->list, c->n, sizeof(*c->list), by_id) : NULL;
+		x = c->n ? bsearch(&key, c->list, c->n, sizeof(*c->list), allocation_by_id) : NULL;
 		if (!x || (!x->taken && n == req->size))
 			return -EINVAL;
 		n += !x->taken;

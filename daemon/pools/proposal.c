@@ -24,8 +24,8 @@ struct work {
 	struct pool_config config; /* whose pools they are */
 };
 
-__attribute__((format(printf, 3, 4))) static void append(char *text, size_t size, const char *fmt,
-							 ...)
+__attribute__((format(printf, 3, 4))) static void proposal_append(char *text, size_t size,
+								  const char *fmt, ...)
 {
 	size_t len = strlen(text);
 	va_list ap;
@@ -36,7 +36,8 @@ __attribute__((format(printf, 3, 4))) static void append(char *text, size_t size
 }
 
 /* "0000:03:00.0 (eth0, mlx5_0)". */
-static void describe(const struct work *w, const struct function *fn, char ret[DESCRIPTION_SIZE])
+static void proposal_describe(const struct work *w, const struct function *fn,
+			      char ret[DESCRIPTION_SIZE])
 {
 	const struct fn_parts p = host_index_own_parts(&w->index, fn);
 	const struct netdev *nd = proposal_netdev(&p);
@@ -45,8 +46,8 @@ static void describe(const struct work *w, const struct function *fn, char ret[D
 
 	snprintf(ret, DESCRIPTION_SIZE, "%s", fn->id);
 	if (nd || named)
-		append(ret, DESCRIPTION_SIZE, " (%s%s%s)", nd ? nd->name : "",
-		       nd && named ? ", " : "", named ? rdma : "");
+		proposal_append(ret, DESCRIPTION_SIZE, " (%s%s%s)", nd ? nd->name : "",
+				nd && named ? ", " : "", named ? rdma : "");
 }
 
 /* --- what selects ----------------------------------------------------------------------------- */
@@ -93,7 +94,7 @@ static void select_vfs(struct proposed_pool *p, const struct function *pf, const
 	snprintf(p->word, sizeof(p->word), "%s#0-%u", name ? name : pf->id, n ? n - 1 : 0);
 }
 
-static void select_by(struct proposed_pool *p, const struct work *w)
+static void proposal_select_by(struct proposed_pool *p, const struct work *w)
 {
 	const struct function *owner = p->owner;
 	const struct fn_parts parts = host_index_own_parts(&w->index, owner);
@@ -128,8 +129,8 @@ static enum proposal_rating best_rating(const struct work *w)
 	return best;
 }
 
-static int pool_add(struct proposal *p, const struct work *w, const struct rated *r,
-		    const struct function *fn)
+static int proposal_pool_add(struct proposal *p, const struct work *w, const struct rated *r,
+			     const struct function *fn)
 {
 	struct proposed_pool *new;
 
@@ -142,7 +143,7 @@ static int pool_add(struct proposal *p, const struct work *w, const struct rated
 	new->kind = r->kind;
 	new->owner = r->owner;
 	snprintf(new->driver, sizeof(new->driver), "%s", fn->driver);
-	select_by(new, w);
+	proposal_select_by(new, w);
 	return 0;
 }
 
@@ -167,7 +168,7 @@ static void name_pools(struct proposal *p, size_t first)
 
 		snprintf(pool->name, sizeof(pool->name), "%s", kind_word(pool->kind));
 		if (n > 1)
-			append(pool->name, sizeof(pool->name), "%zu", i);
+			proposal_append(pool->name, sizeof(pool->name), "%zu", i);
 	}
 }
 
@@ -183,7 +184,7 @@ static int propose_pools(struct proposal *p, const struct work *w)
 
 		for (size_t i = 0; i < h->n_functions && r == 0; i++)
 			if (w->rated[i].rating == best && w->rated[i].kind == kind)
-				r = pool_add(p, w, &w->rated[i], &h->functions[i]);
+				r = proposal_pool_add(p, w, &w->rated[i], &h->functions[i]);
 		name_pools(p, first);
 	}
 	return r;
@@ -191,7 +192,7 @@ static int propose_pools(struct proposal *p, const struct work *w)
 
 /* --- what becomes of it ----------------------------------------------------------------------- */
 
-static void on_warning(const char *sentence, void *arg)
+static void proposal_on_warning(const char *sentence, void *arg)
 {
 	(void)sentence, (void)arg;
 }
@@ -200,7 +201,8 @@ static void on_warning(const char *sentence, void *arg)
 static int build_pools(const struct proposal *p, struct work *w)
 {
 	AUTO_FREE char *text = proposal_text(p);
-	int r = text ? pool_config_parse(&w->config, text, strlen(text), "", on_warning, NULL, NULL)
+	int r = text ? pool_config_parse(&w->config, text, strlen(text), "", proposal_on_warning,
+					 NULL, NULL)
 		     : -ENOMEM;
 
 	if (r < 0)
@@ -214,14 +216,14 @@ static void about_pf(struct proposed_pool *p, const struct work *w, const struct
 	const struct netdev *route = proposal_route(&w->index, w->routes, parts);
 
 	if (nd && nd->carrier == CARRIER_OFF)
-		append(p->about, sizeof(p->about),
-		       "; it has no carrier now, so they are unhealthy");
+		proposal_append(p->about, sizeof(p->about),
+				"; it has no carrier now, so they are unhealthy");
 	if (route)
-		append(p->about, sizeof(p->about),
-		       "; it carries the default route (%s), they do not", route->name);
+		proposal_append(p->about, sizeof(p->about),
+				"; it carries the default route (%s), they do not", route->name);
 	if (bond)
-		append(p->about, sizeof(p->about), "; it is a member of %s, they are not",
-		       bond->name);
+		proposal_append(p->about, sizeof(p->about), "; it is a member of %s, they are not",
+				bond->name);
 }
 
 static void about_hca(struct proposed_pool *p, const struct work *w, const struct fn_parts *parts)
@@ -230,16 +232,18 @@ static void about_hca(struct proposed_pool *p, const struct work *w, const struc
 	const struct netdev *route = proposal_route(&w->index, w->routes, parts);
 
 	if (route)
-		append(p->about, sizeof(p->about),
-		       "; carries the default route (%s), and there is nothing else to share",
-		       route->name);
+		proposal_append(
+			p->about, sizeof(p->about),
+			"; carries the default route (%s), and there is nothing else to share",
+			route->name);
 	if (bond)
-		append(p->about, sizeof(p->about), "; the RoCE LAG of %s", bond->name);
+		proposal_append(p->about, sizeof(p->about), "; the RoCE LAG of %s", bond->name);
 	if (parts->fn->vfs_total > 0)
-		append(p->about, sizeof(p->about),
-		       "; it can have %u VFs (sriov_numvfs): make some and ask again, and pods get "
-		       "one each",
-		       parts->fn->vfs_total);
+		proposal_append(
+			p->about, sizeof(p->about),
+			"; it can have %u VFs (sriov_numvfs): make some and ask again, and pods get "
+			"one each",
+			parts->fn->vfs_total);
 }
 
 static void tell_about(struct proposed_pool *p, const struct work *w, const struct pool_view *v)
@@ -248,7 +252,7 @@ static void tell_about(struct proposed_pool *p, const struct work *w, const stru
 	bool shared = p->kind == PROPOSED_HCA || p->kind == PROPOSED_SOFT_HCA;
 	char device[DESCRIPTION_SIZE];
 
-	describe(w, p->owner, device);
+	proposal_describe(w, p->owner, device);
 	if (shared)
 		snprintf(p->about, sizeof(p->about), "%s, shared", device);
 	else
@@ -256,9 +260,10 @@ static void tell_about(struct proposed_pool *p, const struct work *w, const stru
 			 p->kind == PROPOSED_SFS ? "sub-function" : "VF",
 			 v->n_members == 1 ? "" : "s", device);
 	if (p->owner->numa >= 0)
-		append(p->about, sizeof(p->about), ", NUMA node %d", p->owner->numa);
+		proposal_append(p->about, sizeof(p->about), ", NUMA node %d", p->owner->numa);
 	if (p->kind == PROPOSED_SOFT_VFS)
-		append(p->about, sizeof(p->about), "; without RDMA: pods get soft-RoCE on them");
+		proposal_append(p->about, sizeof(p->about),
+				"; without RDMA: pods get soft-RoCE on them");
 	if (shared)
 		about_hca(p, w, &parts);
 	else
@@ -308,7 +313,7 @@ static int leave_out_rest(struct proposal *p, const struct work *w)
 		line = array_push(p->left_out, p->n_left_out);
 		if (!line)
 			return -ENOMEM;
-		describe(w, &h->functions[first], device);
+		proposal_describe(w, &h->functions[first], device);
 		if (i > first)
 			snprintf(device, sizeof(device), "%s to %s", h->functions[first].id,
 				 h->functions[i].id);

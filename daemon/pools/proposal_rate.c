@@ -77,7 +77,7 @@ static bool is_soft(const struct rdma_dev *rd)
 }
 
 /* siw is iWARP. */
-static const struct rdma_dev *rdma_of(const struct fn_parts *p, bool soft)
+static const struct rdma_dev *proposal_rdma_of(const struct fn_parts *p, bool soft)
 {
 	for (size_t i = 0; i < p->n_rdma; i++)
 		if (is_soft(part_rdma(p, i)) == soft && strcmp(part_rdma(p, i)->driver, "siw") != 0)
@@ -94,7 +94,7 @@ static bool has_layer(const struct rdma_dev *rd, enum link_layer layer)
 }
 
 /* False as well if one cannot be told. */
-static bool is_down(const struct rdma_dev *rd)
+static bool proposal_is_down(const struct rdma_dev *rd)
 {
 	for (unsigned i = 0; i < rd->n_ports; i++)
 		if (rd->ports[i].state == PORT_ACTIVE || rd->ports[i].state == PORT_UNKNOWN)
@@ -115,7 +115,7 @@ static bool other_member_has_rdma(const struct view *v, const struct netdev *bon
 		    strcmp(nd->function, v->c->self.fn->id) == 0)
 			continue;
 		p = host_index_parts(v->index, nd->function);
-		if (rdma_of(&p, false))
+		if (proposal_rdma_of(&p, false))
 			return true;
 	}
 	return false;
@@ -164,7 +164,7 @@ static void rate_without_rdma(const struct view *v, struct rated *r)
 static void rate_part(const struct view *v, struct rated *r)
 {
 	const struct function *fn = v->c->self.fn;
-	const struct rdma_dev *rd = rdma_of(&v->c->self, false);
+	const struct rdma_dev *rd = proposal_rdma_of(&v->c->self, false);
 	const struct netdev *route = proposal_route(v->index, v->routes, &v->c->self);
 
 	r->owner = v->c->pf.fn;
@@ -193,7 +193,7 @@ static bool is_out_of_reach(const struct view *v, const struct rdma_dev *rd, str
 			  rd->name);
 	else if (strlen(rd->name) > SLOT_NAME_MAX)
 		leave_out(r, "the name of its RDMA device is too long for a slot's ID");
-	else if (is_down(rd))
+	else if (proposal_is_down(rd))
 		leave_out(r, "down: the port of %s is not active", rd->name);
 	else if (bond && !is_soft(rd) && other_member_has_rdma(v, bond))
 		leave_out(r, "a member of %s, which pods would bypass", bond->name);
@@ -205,7 +205,8 @@ static bool is_out_of_reach(const struct view *v, const struct rdma_dev *rd, str
 static void rate_hca(const struct view *v, struct rated *r)
 {
 	const struct fn_parts *self = &v->c->self;
-	const struct rdma_dev *rd = rdma_of(self, false), *soft = rdma_of(self, true);
+	const struct rdma_dev *rd = proposal_rdma_of(self, false),
+			      *soft = proposal_rdma_of(self, true);
 	const struct netdev *bond = proposal_bond(v->index, self), *route;
 
 	if (!rd && !soft) {

@@ -9,7 +9,7 @@
 #include "proposal.h"
 
 /* As one value, on one line. */
-static void put_json(FILE *f, json_t *value)
+static void proposal_put_json(FILE *f, json_t *value)
 {
 	if (value)
 		json_dumpf(value, f, JSON_ENCODE_ANY);
@@ -22,7 +22,7 @@ static void put_string(FILE *f, const char *text)
 
 	snprintf(line, sizeof(line), "%s", text);
 	text_printable(line); /* names are anything that the kernel takes */
-	put_json(f, json_string(line));
+	proposal_put_json(f, json_string(line));
 }
 
 /* --- the file's own comment ------------------------------------------------------------------- */
@@ -32,14 +32,14 @@ struct comment {
 	bool begun;
 };
 
-static void say(struct comment *c, const char *line)
+static void proposal_say(struct comment *c, const char *line)
 {
 	fputs(c->begun ? ",\n    " : "    ", c->f);
 	put_string(c->f, line);
 	c->begun = true;
 }
 
-static bool is_exclusive(const struct proposed_pool *p)
+static bool proposal_is_exclusive(const struct proposed_pool *p)
 {
 	return p->kind == PROPOSED_VFS || p->kind == PROPOSED_SFS || p->kind == PROPOSED_SOFT_VFS;
 }
@@ -47,7 +47,7 @@ static bool is_exclusive(const struct proposed_pool *p)
 static bool any_exclusive(const struct proposal *p)
 {
 	for (size_t i = 0; i < p->n_pools; i++)
-		if (is_exclusive(&p->pools[i]))
+		if (proposal_is_exclusive(&p->pools[i]))
 			return true;
 	return false;
 }
@@ -65,28 +65,32 @@ static void put_comment(FILE *f, const struct proposal *p)
 	struct comment c = {f, false};
 
 	fputs("  \"" CONFIG_COMMENT "\": [\n", f);
-	say(&c, "What rocelet proposes after a look at this node. Keys named " CONFIG_COMMENT
-		" are comments.");
+	proposal_say(&c,
+		     "What rocelet proposes after a look at this node. Keys named " CONFIG_COMMENT
+		     " are comments.");
 	if (p->n_pools)
-		say(&c,
-		    "It fits every node like this one: devices are named by their netdevs, which "
-		    "udev makes of slots and ports, or by PCI address where the kernel has numbered "
-		    "them (eth0, ib0).");
+		proposal_say(
+			&c,
+			"It fits every node like this one: devices are named by their netdevs, which "
+			"udev makes of slots and ports, or by PCI address where the kernel has numbered "
+			"them (eth0, ib0).");
 	else
-		say(&c, "There is nothing to offer: without pools rocelet observes.");
+		proposal_say(&c, "There is nothing to offer: without pools rocelet observes.");
 	if (any_of_several(p))
-		say(&c,
-		    "One pool for each PF, as the rails of a cluster are networks of their own; "
-		    "numbered by PCI address, so ask a node whose NICs all work. Where pods may "
-		    "have any of them, put all names into the list of one pool.");
+		proposal_say(
+			&c,
+			"One pool for each PF, as the rails of a cluster are networks of their own; "
+			"numbered by PCI address, so ask a node whose NICs all work. Where pods may "
+			"have any of them, put all names into the list of one pool.");
 	if (any_exclusive(p))
-		say(&c,
-		    "\"network\": {} has rocelet itself put the device into the pod as net1. Take "
-		    "it out where Multus and a CNI plugin do that.");
+		proposal_say(
+			&c,
+			"\"network\": {} has rocelet itself put the device into the pod as net1. Take "
+			"it out where Multus and a CNI plugin do that.");
 	if (p->n_left_out)
-		say(&c, "Left out:");
+		proposal_say(&c, "Left out:");
 	for (size_t i = 0; i < p->n_left_out; i++)
-		say(&c, p->left_out[i]);
+		proposal_say(&c, p->left_out[i]);
 	fputs("\n  ]", f);
 }
 
@@ -110,13 +114,13 @@ static void put_pool(FILE *f, const struct proposed_pool *p)
 	fputs("    {\n      \"" CONFIG_COMMENT "\": ", f);
 	put_string(f, p->about);
 	fprintf(f, ",\n      \"resourceName\": \"%s\",\n", p->name);
-	if (!is_exclusive(p))
+	if (!proposal_is_exclusive(p))
 		fputs("      \"kind\": \"shared\",\n", f);
 	if (p->kind == PROPOSED_SFS)
 		fputs("      \"deviceType\": \"auxNetDevice\",\n", f);
 	fputs("      \"selectors\": ", f);
-	put_json(f, selectors_of(p));
-	if (is_exclusive(p))
+	proposal_put_json(f, selectors_of(p));
+	if (proposal_is_exclusive(p))
 		fputs(",\n      \"network\": {}", f);
 	if (p->kind == PROPOSED_SOFT_VFS)
 		fputs(",\n      \"softRoce\": true", f);

@@ -16,7 +16,7 @@ void resource_table_done(struct resource_table *t)
 }
 
 /* A copy of an array that may be empty; false: out of memory. */
-static bool copy_array(void *ret, const void *src, size_t n, size_t size)
+static bool resource_copy_array(void *ret, const void *src, size_t n, size_t size)
 {
 	void *copy = n ? reallocarray(NULL, n, size) : NULL;
 
@@ -28,7 +28,8 @@ static bool copy_array(void *ret, const void *src, size_t n, size_t size)
 	return true;
 }
 
-#define COPY(field, count) copy_array(&copy.field, src->field, src->count, sizeof(*src->field))
+#define COPY(field, count)                                                                         \
+	resource_copy_array(&copy.field, src->field, src->count, sizeof(*src->field))
 
 int resource_table_copy(struct resource_table *dst, const struct resource_table *src)
 {
@@ -48,7 +49,7 @@ int resource_table_copy(struct resource_table *dst, const struct resource_table 
 	return -ENOMEM;
 }
 
-static bool is_id(const char *id, const char *name)
+static bool resource_is_id(const char *id, const char *name)
 {
 	return *name != '\0' && strcmp(id, name) == 0;
 }
@@ -67,7 +68,7 @@ const struct pod_device *resource_table_holder(const struct resource_table *t, c
 	for (size_t i = 0; i < t->held.n; i++) {
 		const struct pod_device *d = &t->held.devices[i];
 
-		if (!is_id(d->id, function) && !is_id(d->id, rdma))
+		if (!resource_is_id(d->id, function) && !resource_is_id(d->id, rdma))
 			continue;
 		if (!(d->pod[0] || d->uid[0]) || (found && !is_same_pod(found, d)))
 			return NULL;
@@ -98,7 +99,7 @@ static int entry_order(const void *a, const void *b)
 	return r ? r : (x->resource > y->resource) - (x->resource < y->resource);
 }
 
-static void add_entries(struct resource_index *index, const struct resource_info *r)
+static void resource_add_entries(struct resource_index *index, const struct resource_info *r)
 {
 	const struct resource_table *t = index->table;
 
@@ -125,7 +126,7 @@ struct resource_index *resource_index_new(const struct resource_table *t)
 		return NULL;
 	}
 	for (size_t i = 0; i < t->n_resources; i++)
-		add_entries(index, &t->resources[i]);
+		resource_add_entries(index, &t->resources[i]);
 	qsort(index->entries, index->n, sizeof(*index->entries), entry_order);
 	return index;
 }

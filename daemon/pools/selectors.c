@@ -48,7 +48,7 @@ static bool same_bus_name(const char *a, const char *b)
 
 typedef int cmp_name_fn(const char *, const char *);
 
-static bool has_name(const struct netdev *nd, const char *name, cmp_name_fn *cmp)
+static bool selectors_has_name(const struct netdev *nd, const char *name, cmp_name_fn *cmp)
 {
 	if (nd->name[0] != '\0' && cmp(nd->name, name) == 0)
 		return true;
@@ -59,12 +59,12 @@ static bool has_name(const struct netdev *nd, const char *name, cmp_name_fn *cmp
 }
 
 /* Names mean something in the host's namespace only. */
-static bool netdev_named(const struct fn_parts *p, const char *name, cmp_name_fn *cmp)
+static bool selectors_netdev_named(const struct fn_parts *p, const char *name, cmp_name_fn *cmp)
 {
 	for (size_t i = 0; i < p->n_netdevs; i++) {
 		const struct netdev *nd = part_netdev(p, i);
 
-		if (nd->nsid == NSID_HOST && netdev_is_own(nd) && has_name(nd, name, cmp))
+		if (nd->nsid == NSID_HOST && netdev_is_own(nd) && selectors_has_name(nd, name, cmp))
 			return true;
 	}
 	return false;
@@ -87,7 +87,7 @@ static bool is_vendor(const char *word, const struct candidate *c)
 	return is_number(word, 16, p->fn->vendor);
 }
 
-static bool is_device(const char *word, const struct candidate *c)
+static bool selectors_is_device(const char *word, const struct candidate *c)
 {
 	const struct fn_parts *p = c->self.fn->kind == FN_SF && c->pf.fn ? &c->pf : &c->self;
 
@@ -128,12 +128,12 @@ static bool port_named(const struct candidate *c, const struct rdma_port *p, con
 	if (strcmp(p->netdev, name) == 0)
 		return true;
 	nd = host_index_netdev(c->index, NSID_HOST, p->netdev_ifindex);
-	return nd && has_name(nd, name, strcmp);
+	return nd && selectors_has_name(nd, name, strcmp);
 }
 
 static bool is_if_name(const char *word, const struct candidate *c)
 {
-	if (netdev_named(&c->self, word, strcmp))
+	if (selectors_netdev_named(&c->self, word, strcmp))
 		return true;
 	for (size_t i = 0; i < c->self.n_rdma; i++) {
 		const struct rdma_dev *rd = part_rdma(&c->self, i);
@@ -205,7 +205,7 @@ static bool is_pf_bus_name(const struct pf_selector *s, const struct candidate *
 
 static bool is_pf_name(const struct pf_selector *s, const struct candidate *c)
 {
-	return netdev_named(&c->pf, s->name, strcasecmp) ||
+	return selectors_netdev_named(&c->pf, s->name, strcasecmp) ||
 	       rdma_named(&c->pf, s->name, strcasecmp) || is_pf_bus_name(s, c);
 }
 
@@ -276,7 +276,7 @@ struct rule {
 
 static const struct rule rules[N_WHY_NOT] = {
 	[WHY_NOT_VENDOR] = WORDS(vendors, is_vendor),
-	[WHY_NOT_DEVICE] = WORDS(devices, is_device),
+	[WHY_NOT_DEVICE] = WORDS(devices, selectors_is_device),
 	[WHY_NOT_DRIVER] = WORDS(drivers, is_driver),
 	[WHY_NOT_PCI_ADDRESS] = WORDS(pci_addresses, is_address),
 	[WHY_NOT_ACPI_INDEX] = WORDS(acpi_indexes, is_acpi_index),

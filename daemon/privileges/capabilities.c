@@ -68,7 +68,7 @@ uint64_t capabilities_for(unsigned uses)
 }
 
 /* Whether one of these uses has a need of it that nothing in `have` covers. */
-static bool is_wanted(unsigned capability, unsigned uses, uint64_t have)
+static bool capabilities_is_wanted(unsigned capability, unsigned uses, uint64_t have)
 {
 	for (size_t i = 0; i < n_capability_rows; i++)
 		if (capability_table[i].capability == capability &&
@@ -82,7 +82,7 @@ uint64_t capabilities_least(unsigned uses)
 	uint64_t all = capabilities_for(uses), least = 0;
 
 	for (unsigned cap = 0; cap < 64; cap++)
-		if (all & bit_of(cap) && is_wanted(cap, uses, all))
+		if (all & bit_of(cap) && capabilities_is_wanted(cap, uses, all))
 			least |= bit_of(cap);
 	return least;
 }

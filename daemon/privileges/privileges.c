@@ -32,7 +32,7 @@ uint64_t privileges_effective(void)
 }
 
 /* Whatever is not named here is in no set, be it known to us or not. */
-static void choose(uint64_t keep)
+static void privileges_choose(uint64_t keep)
 {
 	capng_clear(CAPNG_SELECT_ALL);
 	for (unsigned cap = 0; cap < CAPABILITIES_MAX; cap++)
@@ -50,7 +50,7 @@ int privileges_drop_capabilities(uint64_t keep, struct err *e)
 	/* Kernels before 4.3 have none. */
 	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0 && errno != EINVAL)
 		return err_set(e, -errno, "ambient capabilities: %s", strerror(errno));
-	choose(keep & read_set(CAPNG_PERMITTED));
+	privileges_choose(keep & read_set(CAPNG_PERMITTED));
 	/* First, as the right to do it may be among those that go. */
 	if (may_bound && capng_apply(CAPNG_SELECT_BOUNDS) < 0)
 		return err_set(e, -EPERM, "the bounding set cannot be made smaller");
@@ -81,18 +81,19 @@ static void cleanup_filter(scmp_filter_ctx *f)
 #define AUTO_FILTER __attribute__((cleanup(cleanup_filter))) scmp_filter_ctx
 
 /* A call that this architecture does not have is not there to be allowed. */
-static bool number_of(const char *name, int *ret)
+static bool privileges_number_of(const char *name, int *ret)
 {
 	*ret = seccomp_syscall_resolve_name(name);
 	return *ret >= 0;
 }
 
-static int add_allowed(scmp_filter_ctx f, unsigned calls)
+static int privileges_add_allowed(scmp_filter_ctx f, unsigned calls)
 {
 	int r = 0, number;
 
 	for (size_t i = 0; i < n_syscalls_allowed && r == 0; i++)
-		if (syscalls_allowed[i].use & calls && number_of(syscalls_allowed[i].name, &number))
+		if (syscalls_allowed[i].use & calls &&
+		    privileges_number_of(syscalls_allowed[i].name, &number))
 			r = seccomp_rule_add(f, SCMP_ACT_ALLOW, number, 0);
 	return r;
 }
@@ -105,7 +106,7 @@ static int add_conditional(scmp_filter_ctx f, unsigned calls)
 		const struct syscall_condition *c = &syscalls_conditional[i];
 		const struct scmp_arg_cmp is = {c->argument, SCMP_CMP_EQ, c->value, 0};
 
-		if (c->use & calls && number_of(c->name, &number))
+		if (c->use & calls && privileges_number_of(c->name, &number))
 			r = seccomp_rule_add_array(f, SCMP_ACT_ALLOW, number, 1, &is);
 	}
 	return r;
@@ -116,7 +117,7 @@ static int add_fatal(scmp_filter_ctx f)
 	int r = 0, number;
 
 	for (size_t i = 0; i < n_syscalls_fatal && r == 0; i++)
-		if (number_of(syscalls_fatal[i], &number))
+		if (privileges_number_of(syscalls_fatal[i], &number))
 			r = seccomp_rule_add(f, SCMP_ACT_KILL_PROCESS, number, 0);
 	return r;
 }
@@ -146,7 +147,7 @@ int privileges_filter_calls(unsigned calls, enum seccomp_mode mode, struct err *
 	if (!f)
 		return err_set(e, -ENOMEM, "out of memory");
 	set_attributes(f);
-	r = add_allowed(f, calls);
+	r = privileges_add_allowed(f, calls);
 	if (r == 0)
 		r = add_conditional(f, calls);
 	if (r == 0 && !logs)

@@ -72,7 +72,7 @@ static const char *meaning(const struct qp *qp)
 
 /* --- how often -------------------------------------------------------------------------------- */
 
-static bool is_kind(const struct qp_failure_kind *k, const struct qp *qp, const char *reason)
+static bool qp_is_kind(const struct qp_failure_kind *k, const struct qp *qp, const char *reason)
 {
 	return strcmp(k->reason, reason) == 0 && strcmp(k->device, qp->device) == 0 &&
 	       strcmp(k->pod_uid, qp->pod_uid) == 0;
@@ -91,13 +91,14 @@ static struct qp_failure_kind *failure_kind_slot(struct qp_failures *f)
 	return oldest;
 }
 
-static struct qp_failure_kind *kind_of(struct qp_failures *f, const struct qp *qp, uint64_t now_ms)
+static struct qp_failure_kind *qp_kind_of(struct qp_failures *f, const struct qp *qp,
+					  uint64_t now_ms)
 {
 	const char *reason = qp_failure_reason(qp);
 	struct qp_failure_kind *k;
 
 	for (size_t i = 0; i < f->n_kinds; i++)
-		if (is_kind(&f->kinds[i], qp, reason))
+		if (qp_is_kind(&f->kinds[i], qp, reason))
 			return &f->kinds[i];
 	k = failure_kind_slot(f);
 	*k = (struct qp_failure_kind){.left = QP_FAILURE_BURST, .gained_ms = now_ms};
@@ -164,7 +165,7 @@ static void peer_text(const struct qp *qp, char *ret, size_t size)
 }
 
 /* "; python3, pid 4711" */
-static void owner_text(const struct qp *qp, char *ret, size_t size)
+static void qp_owner_text(const struct qp *qp, char *ret, size_t size)
 {
 	ret[0] = '\0';
 	if (qp->pid && qp->comm[0])
@@ -179,7 +180,7 @@ void qp_failures_tell(struct qp_failures *f, const struct qp *qp, uint64_t now_m
 	const char *reason = qp_failure_reason(qp);
 	char peer[80], owner[48];
 
-	*ret_detailed = take_turn(kind_of(f, qp, now_ms), now_ms);
+	*ret_detailed = take_turn(qp_kind_of(f, qp, now_ms), now_ms);
 	count_failure(f, qp->device, reason);
 	*ret = (struct event){.type = EVENT_WARNING, .reason = "QueuePairFailed"};
 	if (!*ret_detailed) {
@@ -189,7 +190,7 @@ void qp_failures_tell(struct qp_failures *f, const struct qp *qp, uint64_t now_m
 		return;
 	}
 	peer_text(qp, peer, sizeof(peer));
-	owner_text(qp, owner, sizeof(owner));
+	qp_owner_text(qp, owner, sizeof(owner));
 	snprintf(ret->message, sizeof(ret->message), "QP %u on %s%s: %s (%s)%s", qp->qpn,
 		 qp->device, peer, meaning(qp), reason, owner);
 }

@@ -40,7 +40,7 @@ struct join {
 
 /* --- who belongs to whom ---------------------------------------------------------------------- */
 
-static bool is_zero(const uint8_t address[16])
+static bool qp_flows_is_zero(const uint8_t address[16])
 {
 	static const uint8_t none[16];
 
@@ -74,7 +74,7 @@ static bool receives(const struct qp *qp, const struct rdma_dev *d, const struct
 {
 	if (owns(d, key->daddr) == OWNS_NOT)
 		return false;
-	return !has_one_peer(qp) || is_zero(qp->peer_gid) ||
+	return !has_one_peer(qp) || qp_flows_is_zero(qp->peer_gid) ||
 	       memcmp(qp->peer_gid, key->saddr, sizeof(key->saddr)) == 0;
 }
 
@@ -86,8 +86,9 @@ static bool sends(const struct qp *qp, const struct rdma_dev *d, const struct ro
 
 	if (own == OWNS_NOT)
 		return false;
-	return is_zero(qp->peer_gid) ? own == OWNS && alone
-				     : memcmp(qp->peer_gid, key->daddr, sizeof(key->daddr)) == 0;
+	return qp_flows_is_zero(qp->peer_gid)
+		       ? own == OWNS && alone
+		       : memcmp(qp->peer_gid, key->daddr, sizeof(key->daddr)) == 0;
 }
 
 static int compare_peer(const struct qp *qp, const char *device, uint32_t peer_qpn)
@@ -136,7 +137,7 @@ static size_t first_with_peer(const struct join *j, const char *device, uint32_t
 	return low;
 }
 
-static int add_link(struct join *j, size_t row, size_t flow, bool sent)
+static int qp_flows_add_link(struct join *j, size_t row, size_t flow, bool sent)
 {
 	struct link *l = array_push(j->links, j->n_links);
 
@@ -153,7 +154,7 @@ static int add_flow_row(struct join *j, size_t flow)
 	if (!slot)
 		return -ENOMEM;
 	*slot = (uint32_t)flow;
-	return add_link(j, j->n_qps + j->n_flows - 1, flow, false);
+	return qp_flows_add_link(j, j->n_qps + j->n_flows - 1, flow, false);
 }
 
 static bool has_peer(const struct join *j, size_t i, const char *device, uint32_t peer_qpn)
@@ -171,7 +172,7 @@ static int link_senders(struct join *j, size_t flow, const char *device, const s
 
 	for (size_t i = first; r == 0 && has_peer(j, i, device, key->qpn); i++)
 		if (sends(j->in->table->items[j->by_peer[i]], d, key, alone))
-			r = add_link(j, j->by_peer[i], flow, true);
+			r = qp_flows_add_link(j, j->by_peer[i], flow, true);
 	return r;
 }
 
@@ -186,7 +187,7 @@ static int link_flow(struct join *j, size_t i)
 	if (device[0] && j->n_qps) {
 		receiver = qp_table_index(j->in->table, device, f->key.qpn);
 		if (receiver != SIZE_MAX && receives(j->in->table->items[receiver], d, &f->key))
-			r = add_link(j, receiver, i, false);
+			r = qp_flows_add_link(j, receiver, i, false);
 		if (r == 0)
 			r = link_senders(j, i, device, d);
 	}
@@ -249,7 +250,7 @@ static const struct packet_flow *flow_of(const struct join *j, const struct row 
 	return &j->in->packets->flows[j->links[row->first + link].flow];
 }
 
-static const struct sandbox *pod_of(const struct join *j, const struct qp *qp)
+static const struct sandbox *qp_flows_pod_of(const struct join *j, const struct qp *qp)
 {
 	return qp && j->in->sandboxes ? sandbox_of_pod(j->in->sandboxes, qp->pod_uid) : NULL;
 }
@@ -273,7 +274,7 @@ static bool is_pods(const struct join *j, const struct row *row)
 		return true;
 	if (!qp || !qp->pod_uid[0])
 		return false;
-	pod = pod_of(j, qp);
+	pod = qp_flows_pod_of(j, qp);
 	return strcmp(qp->pod_uid, wanted) == 0 || (pod && is_called(pod, wanted));
 }
 
@@ -296,7 +297,7 @@ static bool is_devices(const struct join *j, const struct row *row)
 	       (port && strcmp(port->function, function) == 0);
 }
 
-static uint64_t number_of(const struct roce_flow *f, enum qp_top top)
+static uint64_t qp_flows_number_of(const struct roce_flow *f, enum qp_top top)
 {
 	switch (top) {
 	case QP_TOP_NONE:
@@ -317,14 +318,14 @@ static uint64_t number_of(const struct roce_flow *f, enum qp_top top)
 	return 0;
 }
 
-static uint64_t key_of(const struct join *j, const struct row *row)
+static uint64_t qp_flows_key_of(const struct join *j, const struct row *row)
 {
 	uint64_t sum = 0, rtt = 0, n = 0;
 
 	for (uint32_t i = 0; i < row->n; i++) {
 		const struct roce_flow *f = &flow_of(j, row, i)->flow;
 
-		sum += number_of(f, j->question->top);
+		sum += qp_flows_number_of(f, j->question->top);
 		rtt += f->rtt_sum_ns;
 		n += f->rtt_count;
 	}
@@ -345,7 +346,7 @@ static int make_rows(struct join *j)
 		while (at < j->n_links && j->links[at].row == i)
 			at++;
 		row.n = (uint32_t)at - row.first;
-		row.key = key_of(j, &row);
+		row.key = qp_flows_key_of(j, &row);
 		if (is_devices(j, &row) && is_pods(j, &row))
 			j->rows[j->n_rows++] = row;
 	}
@@ -398,7 +399,7 @@ static int tell_row(const struct join *j, const struct row *row, qp_row_fn *fn, 
 {
 	struct qp_row told = {.qp = qp_of(j, row)};
 
-	told.pod = pod_of(j, told.qp);
+	told.pod = qp_flows_pod_of(j, told.qp);
 	told.flow = told.qp ? NULL : flow_of(j, row, 0);
 	tell_links(j, row, &told);
 	return fn(&told, arg);

@@ -57,7 +57,7 @@ static bool is_new_peer(struct peer_slot *s)
 	return s->n++ == 0;
 }
 
-static void add_label(struct peer_slot *s, const struct qp *qp)
+static void qp_ports_add_label(struct peer_slot *s, const struct qp *qp)
 {
 	if (s->n == 1) {
 		s->flow_label = qp->flow_label;
@@ -68,7 +68,7 @@ static void add_label(struct peer_slot *s, const struct qp *qp)
 }
 
 /* The table is sorted by device. NULL: out of memory. */
-static struct qp_port *port_of(struct qp_ports *p, const struct qp *qp)
+static struct qp_port *qp_ports_port_of(struct qp_ports *p, const struct qp *qp)
 {
 	struct qp_port *item;
 
@@ -113,7 +113,7 @@ static void add_qp(struct qp_ports *p, struct qp_port *item, const struct qp *qp
 		struct peer_slot *peer = peer_set_find(peers, port, 0, qp->peer_gid);
 
 		q->peers += is_new_peer(peer);
-		add_label(peer, qp);
+		qp_ports_add_label(peer, qp);
 	}
 	if (qp->failed && now_ns - qp->changed_ns < FAILED_NS)
 		add_failure(q, qp, peers, port, has_peer);
@@ -146,7 +146,7 @@ int qp_ports_build(struct qp_ports *ret, const struct qp_table *t, uint64_t now_
 
 		if (qp->type <= QP_TYPE_GSI)
 			continue;
-		item = port_of(ret, qp);
+		item = qp_ports_port_of(ret, qp);
 		if (item)
 			add_qp(ret, item, qp, &peers, now_ns);
 		else

@@ -33,7 +33,7 @@ int qp_compare(const struct qp *qp, const char *device, uint32_t qpn)
 }
 
 /* Of the first that does not stand before it. */
-static size_t place_of(const struct qp_table *t, const char *device, uint32_t qpn)
+static size_t qp_place_of(const struct qp_table *t, const char *device, uint32_t qpn)
 {
 	size_t low = 0, high = t->n;
 
@@ -57,7 +57,7 @@ static struct qp *qp_at(const struct qp_table *t, size_t place, const char *devi
 
 static struct qp *find_qp(const struct qp_table *t, const char *device, uint32_t qpn)
 {
-	return qp_at(t, place_of(t, device, qpn), device, qpn);
+	return qp_at(t, qp_place_of(t, device, qpn), device, qpn);
 }
 
 const struct qp *qp_table_find(const struct qp_table *t, const char *device, uint32_t qpn)
@@ -67,7 +67,7 @@ const struct qp *qp_table_find(const struct qp_table *t, const char *device, uin
 
 size_t qp_table_index(const struct qp_table *t, const char *device, uint32_t qpn)
 {
-	size_t place = place_of(t, device, qpn);
+	size_t place = qp_place_of(t, device, qpn);
 
 	return qp_at(t, place, device, qpn) ? place : SIZE_MAX;
 }
@@ -107,7 +107,7 @@ static struct qp *insert_qp(struct qp_table *t, size_t place, const char *device
 static struct qp *find_or_insert_qp(struct qp_table *t, const char *device, uint32_t qpn,
 				    bool *ret_new)
 {
-	size_t place = place_of(t, device, qpn);
+	size_t place = qp_place_of(t, device, qpn);
 	struct qp *qp = qp_at(t, place, device, qpn);
 
 	*ret_new = !qp;
@@ -136,7 +136,7 @@ static void take_owner(struct qp *qp, const struct bpf_event *head, bool kernel)
 }
 
 /* enum ib_mtu. */
-static uint32_t mtu_bytes(uint8_t mtu)
+static uint32_t qp_mtu_bytes(uint8_t mtu)
 {
 	return mtu >= 1 && mtu <= 5 ? 128u << mtu : 0;
 }
@@ -167,7 +167,7 @@ static void take_attributes(struct qp *qp, const struct bpf_event_qp *e)
 	if (e->attr_mask & HAS_PORT)
 		qp->port = e->port;
 	if (e->attr_mask & HAS_PATH_MTU)
-		qp->path_mtu = mtu_bytes(e->path_mtu);
+		qp->path_mtu = qp_mtu_bytes(e->path_mtu);
 	if (e->attr_mask & HAS_TIMEOUT)
 		qp->timeout = e->timeout;
 	if (e->attr_mask & HAS_RETRY_COUNT)
@@ -193,9 +193,9 @@ static void remember_destroyed(struct qp_table *t, const struct bpf_event_qp *e)
 	d->time_ns = e->head.time_ns;
 }
 
-static const struct qp *take_away(struct qp_table *t, const struct bpf_event_qp *e)
+static const struct qp *qp_take_away(struct qp_table *t, const struct bpf_event_qp *e)
 {
-	size_t place = place_of(t, e->device, e->qpn);
+	size_t place = qp_place_of(t, e->device, e->qpn);
 	struct qp *qp = qp_at(t, place, e->device, e->qpn);
 
 	remember_destroyed(t, e);
@@ -235,7 +235,7 @@ const struct qp *qp_table_event(struct qp_table *t, const struct bpf_event_qp *e
 
 	if (e->result < 0)
 		return NULL; /* nothing has changed */
-	qp = e->change == BPF_QP_DESTROYED ? take_away(t, e) : take_change(t, e);
+	qp = e->change == BPF_QP_DESTROYED ? qp_take_away(t, e) : take_change(t, e);
 	t->generation += qp != NULL;
 	return qp;
 }
@@ -260,7 +260,7 @@ const struct qp *qp_table_failed(struct qp_table *t, const struct bpf_event_qp_f
 
 /* --- owners ----------------------------------------------------------------------------------- */
 
-static int by_pid(const void *pid, const void *owner)
+static int qp_by_pid(const void *pid, const void *owner)
 {
 	uint32_t wanted = *(const uint32_t *)pid,
 		 other = ((const struct process_owner *)owner)->pid;
@@ -268,7 +268,7 @@ static int by_pid(const void *pid, const void *owner)
 	return (wanted > other) - (wanted < other);
 }
 
-static void set_owner(struct qp_table *t, struct qp *qp, const struct process_owner *o)
+static void qp_set_owner(struct qp_table *t, struct qp *qp, const struct process_owner *o)
 {
 	qp->owner_known = true;
 	memcpy(qp->pod_uid, o->pod_uid, sizeof(qp->pod_uid));
@@ -284,9 +284,9 @@ void qp_table_name(struct qp_table *t, const struct process_owner *owners, size_
 	for (size_t i = 0; i < t->n && n > 0; i++) {
 		if (t->items[i]->owner_known)
 			continue;
-		o = bsearch(&t->items[i]->pid, owners, n, sizeof(*owners), by_pid);
+		o = bsearch(&t->items[i]->pid, owners, n, sizeof(*owners), qp_by_pid);
 		if (o)
-			set_owner(t, t->items[i], o);
+			qp_set_owner(t, t->items[i], o);
 	}
 }
 
@@ -295,7 +295,7 @@ void qp_table_name_one(struct qp_table *t, const struct qp *qp, const struct pro
 	struct qp *own = find_qp(t, qp->device, qp->qpn);
 
 	if (own)
-		set_owner(t, own, o);
+		qp_set_owner(t, own, o);
 }
 
 /* --- dumps ----------------------------------------------------------------------------------- */
@@ -344,7 +344,7 @@ static bool was_destroyed(const struct qp_table *t, const struct nldev_qp *d, ui
 }
 
 /* The number was given again, unheard. Both pids are processes', see qps_work.c. */
-static bool is_another(const struct qp *qp, const struct nldev_qp *d)
+static bool qp_is_another(const struct qp *qp, const struct nldev_qp *d)
 {
 	return (qp->type != d->type && qp->type != QP_UNKNOWN) ||
 	       (d->pid && qp->pid && qp->pid != d->pid);
@@ -376,7 +376,7 @@ static struct qp *join_entry(struct qp *old, const struct nldev_qp *d, uint64_t 
 
 	if (!qp || (old && old->changed_ns > begun_ns))
 		return qp;
-	if (!old || is_another(old, d))
+	if (!old || qp_is_another(old, d))
 		qp_init(qp, d->device, d->qpn);
 	take_entry(qp, d);
 	return qp;

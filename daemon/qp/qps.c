@@ -153,7 +153,7 @@ static void read_view(void *arg)
 	q->read_result = packet_view_read(q->view, true, &q->read);
 }
 
-static void on_read(void *arg)
+static void qps_on_read(void *arg)
 {
 	struct qps *q = arg;
 
@@ -174,13 +174,13 @@ static void on_read(void *arg)
 	begin_due(q);
 }
 
-static void read_flows(struct qps *q)
+static void qps_read_flows(struct qps *q)
 {
 	q->view = q->hooks.packets ? q->hooks.packets(q->hooks.arg) : NULL;
 	if (!q->view)
 		return;
 	q->read = (struct packet_sample){0};
-	job_begin(&q->reading, q->loop, "reading flows", read_view, on_read, q);
+	job_begin(&q->reading, q->loop, "reading flows", read_view, qps_on_read, q);
 }
 
 /* What events cannot tell stays unknown until a dump ends well. A kernel without RDMA has none. */
@@ -266,7 +266,7 @@ static void begin_dump(struct qps *q)
 	job_begin(&q->dumping, q->loop, "the dump of queue pairs", run_dump, on_dumped, q);
 }
 
-static void on_due(void *arg)
+static void qps_on_due(void *arg)
 {
 	struct qps *q = arg;
 
@@ -288,7 +288,7 @@ static void begin_due(struct qps *q)
 
 /* --- events ----------------------------------------------------------------------------------- */
 
-static void on_qp(struct qps *q, const struct bpf_event_qp *e)
+static void qps_on_qp(struct qps *q, const struct bpf_event_qp *e)
 {
 	const struct qp *qp = qp_table_event(&q->table, e);
 	struct bpf_event_qp_failed failed = {.head = e->head, .qpn = e->qpn, .event = -1};
@@ -350,7 +350,7 @@ void qps_event(struct qps *q, const struct bpf_event *e)
 	if (!e)
 		q->wants_dump = true;
 	else if (e->kind == BPF_EVENT_QP)
-		on_qp(q, (const struct bpf_event_qp *)e);
+		qps_on_qp(q, (const struct bpf_event_qp *)e);
 	else if (e->kind == BPF_EVENT_QP_FAILED)
 		on_failed(q, (const struct bpf_event_qp_failed *)e);
 	else
@@ -395,7 +395,7 @@ int qps_refresh(struct qps *q, void (*done)(uint64_t now_ms, void *arg), void *a
 
 	follow_programs(q);
 	if (!q->reading.running)
-		read_flows(q);
+		qps_read_flows(q);
 	if (!q->dump && is_stale(q)) {
 		q->wants_dump = true;
 		q->dump_ms = 0;
@@ -422,7 +422,7 @@ int qps_open(struct qps **ret, struct uv_loop_s *loop, const struct hw *hw,
 	q->inventory = inventory;
 	q->owners = owners;
 	q->hooks = *hooks;
-	due_init(&q->due, loop, on_due, q);
+	due_init(&q->due, loop, qps_on_due, q);
 	q->wants_dump = true;
 	begin_due(q);
 	*ret = q;

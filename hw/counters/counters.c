@@ -78,7 +78,7 @@ static int make_setup(struct counters *c, const struct host *host, struct setup 
 
 /* Puts a new setup in place of the old one. The old files are closed before the new ones are
  * opened: there may not be descriptors for both. */
-static int lay_out(struct counters *c, const struct host *host, bool files_changed)
+static int counters_lay_out(struct counters *c, const struct host *host, bool files_changed)
 {
 	struct setup s;
 	size_t lost;
@@ -122,7 +122,8 @@ static void fill_sample(struct counters *c, uint64_t now_ms)
 
 /* Over what a layout is made of. What state a port is in belongs to that only with node_exporter's
  * names. */
-static uint64_t digest_of(const struct counters *c, const struct host *host, const struct plan *p)
+static uint64_t counters_digest_of(const struct counters *c, const struct host *host,
+				   const struct plan *p)
 {
 	uint64_t h = FNV1A_START;
 
@@ -150,7 +151,7 @@ static bool is_laid_out(struct counters *c, const struct host *host)
 
 	if (plan_make(&plan, host) < 0)
 		return false;
-	digest = digest_of(c, host, &plan);
+	digest = counters_digest_of(c, host, &plan);
 	plan_done(&plan);
 	if (c->layout > 0 && digest == c->digest && !c->stale)
 		return true;
@@ -160,7 +161,7 @@ static bool is_laid_out(struct counters *c, const struct host *host)
 
 int counters_layout(struct counters *c, const struct host *host)
 {
-	int r = is_laid_out(c, host) ? 1 : lay_out(c, host, false);
+	int r = is_laid_out(c, host) ? 1 : counters_lay_out(c, host, false);
 
 	if (r < 0)
 		c->digest = 0; /* not what is laid out */
@@ -177,7 +178,7 @@ static void refresh_layout(struct counters *c, const struct host *host)
 
 	/* Out of memory: the old layout goes on, and we try again next time. */
 	if (files || c->stale)
-		lay_out(c, host, files);
+		counters_lay_out(c, host, files);
 }
 
 /* --- sampling --------------------------------------------------------------------------------- */

@@ -38,7 +38,7 @@ static bool is_within_reach(const struct rdma_dev *dev)
 	       !strchr(dev->name, '/');
 }
 
-static enum nic nic_of(const struct rdma_dev *dev, const struct host *host)
+static enum nic counters_setup_nic_of(const struct rdma_dev *dev, const struct host *host)
 {
 	const struct function *fn = dev->function[0] ? host_function(host, dev->function) : NULL;
 
@@ -46,7 +46,7 @@ static enum nic nic_of(const struct rdma_dev *dev, const struct host *host)
 	return dict_nic(dev->driver, fn && !dev->driver[0] ? fn->vendor : 0);
 }
 
-static bool add_label(char *labels, size_t size, const char *name, const char *value)
+static bool counters_setup_add_label(char *labels, size_t size, const char *name, const char *value)
 {
 	size_t n = strlen(labels);
 	int k = snprintf(labels + n, size - n, "%s%s=\"", n ? "," : "", name);
@@ -60,8 +60,8 @@ static bool add_label(char *labels, size_t size, const char *name, const char *v
 	return true;
 }
 
-static struct plan_port *add_port(struct plan *p, const struct rdma_dev *dev, uint32_t port,
-				  enum nic nic)
+static struct plan_port *counters_setup_add_port(struct plan *p, const struct rdma_dev *dev,
+						 uint32_t port, enum nic nic)
 {
 	struct plan_port *pp = array_push(p->ports, p->n);
 
@@ -75,19 +75,19 @@ static struct plan_port *add_port(struct plan *p, const struct rdma_dev *dev, ui
 	return pp;
 }
 
-static int add_device(struct plan *p, const struct rdma_dev *dev, enum nic nic)
+static int counters_setup_add_device(struct plan *p, const struct rdma_dev *dev, enum nic nic)
 {
-	struct plan_port *pp = add_port(p, dev, 0, nic);
+	struct plan_port *pp = counters_setup_add_port(p, dev, 0, nic);
 
 	if (!pp)
 		return -ENOMEM;
-	add_label(pp->info, sizeof(pp->info), "board_id", dev->board);
-	add_label(pp->info, sizeof(pp->info), "firmware_version", dev->fw);
-	add_label(pp->info, sizeof(pp->info), "hca_type", dev->hca_type);
+	counters_setup_add_label(pp->info, sizeof(pp->info), "board_id", dev->board);
+	counters_setup_add_label(pp->info, sizeof(pp->info), "firmware_version", dev->fw);
+	counters_setup_add_label(pp->info, sizeof(pp->info), "hca_type", dev->hca_type);
 	for (unsigned i = 0; i < dev->n_ports; i++) {
 		const struct rdma_port *port = &dev->ports[i];
 
-		pp = port->num ? add_port(p, dev, port->num, nic) : NULL;
+		pp = port->num ? counters_setup_add_port(p, dev, port->num, nic) : NULL;
 		if (!pp)
 			return port->num ? -ENOMEM : 0;
 		snprintf(pp->netdev, sizeof(pp->netdev), "%s", port->netdev);
@@ -113,7 +113,8 @@ int plan_make(struct plan *p, const struct host *host)
 	*p = (struct plan){0};
 	for (size_t i = 0; i < host->n_rdma && r == 0; i++)
 		if (is_within_reach(&host->rdma[i]))
-			r = add_device(p, &host->rdma[i], nic_of(&host->rdma[i], host));
+			r = counters_setup_add_device(p, &host->rdma[i],
+						      counters_setup_nic_of(&host->rdma[i], host));
 	if (r < 0)
 		plan_done(p);
 	return r;
@@ -121,7 +122,7 @@ int plan_make(struct plan *p, const struct host *host)
 
 /* --- targets ---------------------------------------------------------------------------------- */
 
-static void on_device(const char *name, uint32_t index, void *arg)
+static void counters_setup_on_device(const char *name, uint32_t index, void *arg)
 {
 	struct plan *plan = arg;
 
@@ -174,7 +175,7 @@ static int targets_probe(struct setup *s, struct plan *plan)
 {
 	for (size_t i = 0; i < plan->n; i++)
 		plan->ports[i].has_index = false;
-	nlpoll_devices(&s->polls, on_device, plan);
+	nlpoll_devices(&s->polls, counters_setup_on_device, plan);
 	for (size_t i = 0; i < plan->n; i++)
 		add_targets(s, &plan->ports[i]);
 	return nlpoll_probe(&s->polls);
@@ -198,7 +199,7 @@ struct collect {
 	size_t n, size;
 };
 
-static void on_status(const struct nldev_stat_status *st, void *arg)
+static void counters_setup_on_status(const struct nldev_stat_status *st, void *arg)
 {
 	struct collect *c = arg;
 	struct optional_counter *oc = &c->counters[c->n];
@@ -211,23 +212,23 @@ static void on_status(const struct nldev_stat_status *st, void *arg)
 	c->n++;
 }
 
-static int on_answer(const struct nlmsghdr *h, void *arg)
+static int counters_setup_on_answer(const struct nlmsghdr *h, void *arg)
 {
-	return nldev_decode_stat_status(h, on_status, arg);
+	return nldev_decode_stat_status(h, counters_setup_on_status, arg);
 }
 
 /* Reads up to `size` optional counters. Returns their number or a negative errno. */
-static int optional_counters(struct nlsock *s, uint32_t dev, uint32_t port,
-			     struct optional_counter *ret, size_t size)
+static int counters_setup_optional_counters(struct nlsock *s, uint32_t dev, uint32_t port,
+					    struct optional_counter *ret, size_t size)
 {
 	struct collect c = {ret, 0, size};
 	struct nl_msg *req = nldev_request(RDMA_NLDEV_CMD_STAT_GET_STATUS, 0, dev, port);
-	int r = nlsock_ask(s, req, on_answer, &c, NULL);
+	int r = nlsock_ask(s, req, counters_setup_on_answer, &c, NULL);
 
 	return r < 0 ? r : (int)c.n;
 }
 
-static bool is_wanted(const char *name, const char *const *names, size_t n)
+static bool counters_setup_is_wanted(const char *name, const char *const *names, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (!strcmp(names[i], name))
@@ -243,10 +244,10 @@ static int enable_on_port(struct nlsock *s, uint32_t dev, uint32_t port, const c
 	uint32_t set[OPTIONAL_MAX];
 	size_t n_set = 0;
 	bool change = false;
-	int n = optional_counters(s, dev, port, counters, OPTIONAL_MAX);
+	int n = counters_setup_optional_counters(s, dev, port, counters, OPTIONAL_MAX);
 
 	for (int i = 0; i < n; i++) {
-		bool wanted = is_wanted(counters[i].name, names, n_names);
+		bool wanted = counters_setup_is_wanted(counters[i].name, names, n_names);
 
 		change |= wanted && !counters[i].enabled;
 		if (wanted || counters[i].enabled)
@@ -321,7 +322,7 @@ struct listing {
 	bool compat;
 };
 
-static uint32_t on_name(const char *name, void *arg)
+static uint32_t counters_setup_on_name(const char *name, void *arg)
 {
 	struct listing *l = arg;
 	struct meaning meanings[DICT_MEANINGS + 1];
@@ -364,7 +365,7 @@ static void list_files(const struct listing_ctx *x, const struct plan_port *pp,
 	else
 		snprintf(path, sizeof(path), "class/infiniband/%s/%s", pp->device, dir);
 	note_list(x->setup, SOURCE_SYSFS,
-		  statfiles_add(&x->setup->files, x->hw->sys_fd, path, on_name, &l));
+		  statfiles_add(&x->setup->files, x->hw->sys_fd, path, counters_setup_on_name, &l));
 }
 
 /* Returns whether the target told anything when it was probed. */
@@ -378,7 +379,7 @@ static bool list_target(const struct listing_ctx *x, const struct plan_port *pp,
 		return false;
 	t = &x->setup->polls.groups[kind].targets[pp->polls[kind]];
 	for (size_t i = 0; i < t->n; i++)
-		t->slots[i] = on_name(t->names[i], &l);
+		t->slots[i] = counters_setup_on_name(t->names[i], &l);
 	return t->n > 0;
 }
 
@@ -390,7 +391,8 @@ static void list_optional(const struct listing_ctx *x, const struct plan_port *p
 
 	if (!pp->has_index)
 		return;
-	n = optional_counters(&x->setup->polls.rdma, pp->index, pp->port, counters, OPTIONAL_MAX);
+	n = counters_setup_optional_counters(&x->setup->polls.rdma, pp->index, pp->port, counters,
+					     OPTIONAL_MAX);
 	for (int i = 0; i < n; i++)
 		if (dict_lookup(DICT_OPTIONAL, pp->nic, counters[i].name, m))
 			layout_constant(&x->setup->layout, SOURCE_NETLINK, m->family, m->labels,
@@ -448,7 +450,7 @@ static void list_port(const struct listing_ctx *x, const struct plan_port *pp)
 		list_files(x, pp, DICT_PORT_EXT, "counters_ext");
 	if (x->hw->live && has_own_nic(pp))
 		note_list(x->setup, SOURCE_ETHTOOL,
-			  nicstats_add(&x->setup->nics, pp->netdev, on_name, &nic));
+			  nicstats_add(&x->setup->nics, pp->netdev, counters_setup_on_name, &nic));
 	list_target(x, pp, POLL_PAUSE, DICT_PAUSE);
 	list_target(x, pp, POLL_DCB, DICT_DCB);
 	list_target(x, pp, POLL_DCB_FRAMES, DICT_DCB);

@@ -86,7 +86,7 @@ static uint32_t keep_shape(struct layout *l, struct shape *s)
 	return l->n_shapes - 1;
 }
 
-static void add_cell(struct layout *l, const struct draft_slot *s)
+static void layout_add_cell(struct layout *l, const struct draft_slot *s)
 {
 	struct widen *cell = array_push(l->cells, l->n_cells);
 
@@ -110,11 +110,11 @@ static void add_cells(struct layout *l, const struct draft *d)
 		if (cell_of)
 			*cell_of = s->cell == NO_SLOT ? NO_SLOT : l->n_cells;
 		if (s->cell != NO_SLOT)
-			add_cell(l, s);
+			layout_add_cell(l, s);
 	}
 }
 
-static void add_port(struct layout *l, const struct shape *s, uint32_t shape)
+static void layout_add_port(struct layout *l, const struct shape *s, uint32_t shape)
 {
 	struct place *place = array_push(l->places, l->n_places);
 	struct sampled_port *p = array_push(l->ports, l->n_ports);
@@ -147,7 +147,7 @@ static void close_port(struct layout *l)
 	}
 	index = keep_shape(l, &s);
 	if (!l->failed)
-		add_port(l, &l->shapes[index], index);
+		layout_add_port(l, &l->shapes[index], index);
 	add_cells(l, d);
 	d->n_slots = d->n_candidates = 0;
 }
@@ -207,7 +207,8 @@ const char *layout_cell_name(const struct layout *l, uint32_t cell)
 /* --- history ---------------------------------------------------------------------------------- */
 
 /* Index of the port, searched from where it is expected; n_ports when it is new. */
-static size_t find_port(const struct layout *l, const struct sampled_port *p, size_t expected)
+static size_t layout_find_port(const struct layout *l, const struct sampled_port *p,
+			       size_t expected)
 {
 	for (size_t i = 0; i < l->n_ports; i++) {
 		size_t at = (expected + i) % l->n_ports;
@@ -224,7 +225,7 @@ static bool same_counter(const struct slot *a, const struct slot *b)
 }
 
 /* Both in the same order as a rule, so the search goes on behind the last hit. */
-static size_t find_slot(const struct shape *s, const struct slot *wanted, size_t *hint)
+static size_t layout_find_slot(const struct shape *s, const struct slot *wanted, size_t *hint)
 {
 	for (size_t i = 0; i < s->n_slots; i++) {
 		size_t at = (*hint + i) % s->n_slots;
@@ -255,7 +256,7 @@ static size_t inherit_port(struct layout *l, size_t port, const struct layout *o
 	for (size_t i = 0; i < from->n_slots; i++)
 		lost += from->slots[i].source == source && !from->slots[i].constant;
 	for (size_t i = 0; i < s->n_slots; i++) {
-		size_t at = find_slot(from, &s->slots[i], &hint);
+		size_t at = layout_find_slot(from, &s->slots[i], &hint);
 
 		if (at == from->n_slots)
 			continue;
@@ -271,7 +272,7 @@ size_t layout_inherit(struct layout *l, const struct layout *old, enum source so
 	size_t lost = 0, next = 0;
 
 	for (size_t i = 0; i < l->n_ports; i++) {
-		size_t at = find_port(old, &l->ports[i], next);
+		size_t at = layout_find_port(old, &l->ports[i], next);
 
 		if (at == old->n_ports)
 			continue;

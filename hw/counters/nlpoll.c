@@ -104,7 +104,7 @@ static int decode_dcb_frames(const struct nlmsghdr *h, uint16_t family, named_va
 	return 0;
 }
 
-static struct nl_msg *link_request(const struct nlpoll_id *id, uint16_t family)
+static struct nl_msg *nlpoll_link_request(const struct nlpoll_id *id, uint16_t family)
 {
 	struct ifinfomsg ifi = {.ifi_family = AF_UNSPEC, .ifi_index = id->ifindex};
 	struct nl_msg *msg = nlmsg_build(RTM_GETLINK, NLM_F_REQUEST, &ifi, sizeof(ifi));
@@ -136,7 +136,7 @@ static const struct nlpoll_kind_ops nlpoll_kinds[N_POLL_KINDS] = {
 	[POLL_PAUSE] = {NETLINK_GENERIC, SOURCE_PAUSE, false, pause_frames_request, pause_decode},
 	[POLL_DCB] = {NETLINK_ROUTE, SOURCE_DCB, true, dcb_request, decode_dcb},
 	[POLL_DCB_FRAMES] = {NETLINK_ROUTE, SOURCE_DCB, false, dcb_request, decode_dcb_frames},
-	[POLL_LINK] = {NETLINK_ROUTE, SOURCE_NETDEV, false, link_request, decode_link},
+	[POLL_LINK] = {NETLINK_ROUTE, SOURCE_NETDEV, false, nlpoll_link_request, decode_link},
 };
 
 /* --- targets ---------------------------------------------------------------------------------- */
@@ -196,7 +196,7 @@ uint32_t nlpoll_add(struct nlpoll *p, enum nlpoll_kind kind, const struct nlpoll
 	return (uint32_t)g->n - 1;
 }
 
-static struct nlsock *open_socket(struct nlpoll *p, int protocol)
+static struct nlsock *nlpoll_open_socket(struct nlpoll *p, int protocol)
 {
 	struct nlsock *s = protocol == NETLINK_RDMA    ? &p->rdma
 			   : protocol == NETLINK_ROUTE ? &p->route
@@ -209,7 +209,7 @@ static struct nlsock *open_socket(struct nlpoll *p, int protocol)
 
 static void find_family(struct nlpoll *p)
 {
-	struct nlsock *s = open_socket(p, NETLINK_GENERIC);
+	struct nlsock *s = nlpoll_open_socket(p, NETLINK_GENERIC);
 
 	if (s)
 		p->ethtool_family = nlsock_family(s, ETHTOOL_GENL_NAME);
@@ -217,8 +217,8 @@ static void find_family(struct nlpoll *p)
 
 /* --- asking ----------------------------------------------------------------------------------- */
 
-static int add_request(struct nldev_batch *b, const struct nlpoll *p, enum nlpoll_kind kind,
-		       const struct nlpoll_target *t)
+static int nlpoll_add_request(struct nldev_batch *b, const struct nlpoll *p, enum nlpoll_kind kind,
+			      const struct nlpoll_target *t)
 {
 	return nldev_batch_add(b, nlpoll_kinds[kind].request(&t->id, p->ethtool_family));
 }
@@ -230,14 +230,14 @@ static int make_batch(struct nlpoll *p, enum nlpoll_kind kind)
 
 	nldev_batch_done(&g->batch);
 	for (size_t i = 0; i < g->n && r == 0; i++)
-		r = add_request(&g->batch, p, kind, &g->targets[i]);
+		r = nlpoll_add_request(&g->batch, p, kind, &g->targets[i]);
 	return r;
 }
 
-static int ask(struct nlpoll *p, enum nlpoll_kind kind, const struct nldev_batch *b,
-	       nlsock_batch_fn *fn, void *arg)
+static int nlpoll_ask(struct nlpoll *p, enum nlpoll_kind kind, const struct nldev_batch *b,
+		      nlsock_batch_fn *fn, void *arg)
 {
-	struct nlsock *s = b->n ? open_socket(p, nlpoll_kinds[kind].protocol) : NULL;
+	struct nlsock *s = b->n ? nlpoll_open_socket(p, nlpoll_kinds[kind].protocol) : NULL;
 
 	if (!s)
 		return b->n ? -EPROTONOSUPPORT : 0;
@@ -292,7 +292,7 @@ static int probe_kind(struct nlpoll *p, enum nlpoll_kind kind)
 	int r = make_batch(p, kind);
 
 	if (r == 0)
-		ask(p, kind, &g->batch, on_probed, &pr);
+		nlpoll_ask(p, kind, &g->batch, on_probed, &pr);
 	for (size_t i = 0; i < g->n && r == 0; i++)
 		r = make_slots(&g->targets[i]);
 	return r < 0 ? r : pr.error;
@@ -313,7 +313,7 @@ int nlpoll_probe(struct nlpoll *p)
 }
 
 /* From slots to cells; false: there are none. */
-static bool find_cells(const struct nlpoll_target *t, const struct layout *l)
+static bool nlpoll_find_cells(const struct nlpoll_target *t, const struct layout *l)
 {
 	bool any = false;
 
@@ -331,7 +331,7 @@ void nlpoll_trim(struct nlpoll *p, const struct layout *l)
 		size_t kept = 0;
 
 		for (size_t i = 0; i < g->n; i++) {
-			if (find_cells(&g->targets[i], l))
+			if (nlpoll_find_cells(&g->targets[i], l))
 				g->targets[kept++] = g->targets[i];
 			else
 				target_done(&g->targets[i]);
@@ -416,7 +416,7 @@ struct reading_pass {
 	size_t answered;
 };
 
-static void on_answer(size_t index, const struct nlmsghdr *h, int error, void *arg)
+static void nlpoll_on_answer(size_t index, const struct nlmsghdr *h, int error, void *arg)
 {
 	struct reading_pass *pass = arg;
 
@@ -433,7 +433,7 @@ size_t nlpoll_read(struct nlpoll *p, enum nlpoll_kind kind, struct layout *l, bo
 
 	for (size_t i = 0; i < g->n; i++)
 		mark_unread(&g->targets[i], l);
-	ask(p, kind, &g->batch, on_answer, &pass);
+	nlpoll_ask(p, kind, &g->batch, nlpoll_on_answer, &pass);
 	return g->n - pass.answered;
 }
 
@@ -459,8 +459,8 @@ size_t nlpoll_read_cells(struct nlpoll *p, enum nlpoll_kind kind, struct layout 
 		if (!feeds(&g->targets[i], cells))
 			continue;
 		mark_unread(&g->targets[i], l);
-		if (add_request(&one, p, kind, &g->targets[i]) == 0)
-			ask(p, kind, &one, on_answer, &pass);
+		if (nlpoll_add_request(&one, p, kind, &g->targets[i]) == 0)
+			nlpoll_ask(p, kind, &one, nlpoll_on_answer, &pass);
 		nldev_batch_done(&one);
 		(*asked)++;
 		failed += !pass.answered;
@@ -475,7 +475,7 @@ struct device_walk {
 	void *arg;
 };
 
-static int on_device(const struct nlmsghdr *h, void *arg)
+static int nlpoll_on_device(const struct nlmsghdr *h, void *arg)
 {
 	const struct device_walk *w = arg;
 	struct nldev_dev dev;
@@ -488,10 +488,10 @@ static int on_device(const struct nlmsghdr *h, void *arg)
 int nlpoll_devices(struct nlpoll *p, nlpoll_device_fn *fn, void *arg)
 {
 	struct device_walk w = {fn, arg};
-	struct nlsock *s = open_socket(p, NETLINK_RDMA);
+	struct nlsock *s = nlpoll_open_socket(p, NETLINK_RDMA);
 
 	if (!s)
 		return -EPROTONOSUPPORT;
 	return nlsock_ask(s, nldev_request(RDMA_NLDEV_CMD_GET, NLM_F_DUMP, NLDEV_ANY, NLDEV_ANY),
-			  on_device, &w, NULL);
+			  nlpoll_on_device, &w, NULL);
 }

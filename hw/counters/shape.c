@@ -69,7 +69,7 @@ static int compare_u64(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-static int by_rank(const void *pa, const void *pb)
+static int shape_by_rank(const void *pa, const void *pb)
 {
 	const struct candidate *a = pa, *b = pb;
 	int r = compare_u64(dict_family_index(a->family), dict_family_index(b->family));
@@ -180,7 +180,7 @@ static int shape_fill(struct shape *s, const struct draft *d, size_t n_cells)
 int shape_make(struct shape *ret, struct draft *d)
 {
 	if (d->n_candidates)
-		qsort(d->candidates, d->n_candidates, sizeof(*d->candidates), by_rank);
+		qsort(d->candidates, d->n_candidates, sizeof(*d->candidates), shape_by_rank);
 	keep_best(d);
 	*ret = (struct shape){0};
 	return shape_fill(ret, d, number_cells(d));

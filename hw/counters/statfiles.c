@@ -55,7 +55,7 @@ bool statfile_parse(const char *text, size_t n, uint64_t *ret)
 /* mlx5 stamps the age of its cached reading only when counter 0 is read (do_get_hw_stats returns
  * fewer counters than the port has otherwise): once it was, the others cost no firmware command for
  * 10 ms. */
-static int read_order(const char *name)
+static int statfiles_read_order(const char *name)
 {
 	return strcmp(name, "rx_write_requests") != 0 &&
 	       strcmp(name, "vport_rx_write_requests") != 0;
@@ -64,7 +64,7 @@ static int read_order(const char *name)
 static int by_read_order(const void *a, const void *b)
 {
 	const char *const *na = a, *const *nb = b;
-	int r = read_order(*na) - read_order(*nb);
+	int r = statfiles_read_order(*na) - statfiles_read_order(*nb);
 
 	return r ? r : strcmp(*na, *nb);
 }
@@ -167,7 +167,7 @@ static int highest_fd(void)
 					     : (int)lim.rlim_cur / 2;
 }
 
-static int open_file(const struct statdir *dir, const struct layout *l, uint32_t cell)
+static int statfiles_open_file(const struct statdir *dir, const struct layout *l, uint32_t cell)
 {
 	/* O_NONBLOCK: whatever is there instead of a file must not stop us. */
 	int fd = openat(dir->fd, layout_cell_name(l, cell),
@@ -179,13 +179,13 @@ static int open_file(const struct statdir *dir, const struct layout *l, uint32_t
 /* As a descriptor to keep, -1 where there is none to spare. */
 static int hold_file(const struct statdir *dir, const struct layout *l, uint32_t cell, int highest)
 {
-	AUTO_FD fd = open_file(dir, l, cell);
+	AUTO_FD fd = statfiles_open_file(dir, l, cell);
 
 	return fd < 0 || fd > highest ? -1 : take_fd(&fd);
 }
 
 /* From slots to the cells of those that are used. */
-static void find_cells(struct statdir *dir, const struct layout *l)
+static void statfiles_find_cells(struct statdir *dir, const struct layout *l)
 {
 	uint32_t slot = dir->first, end = slot + dir->n;
 
@@ -202,7 +202,7 @@ int statfiles_trim(struct statfiles *sf, const struct layout *l)
 	size_t n = 0;
 
 	for (size_t i = 0; i < sf->n_dirs; i++) {
-		find_cells(&sf->dirs[i], l);
+		statfiles_find_cells(&sf->dirs[i], l);
 		n += sf->dirs[i].n;
 	}
 	sf->fds = reallocarray(NULL, n + 1, sizeof(*sf->fds));
@@ -225,7 +225,7 @@ void statfiles_open(struct statfiles *sf, const struct layout *l)
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-static bool read_number(int fd, uint64_t *ret)
+static bool statfiles_read_number(int fd, uint64_t *ret)
 {
 	char buf[NUMBER_MAX];
 	ssize_t n = pread(fd, buf, sizeof(buf), 0);
@@ -234,15 +234,15 @@ static bool read_number(int fd, uint64_t *ret)
 }
 
 /* held: its descriptor or -1. */
-static bool read_file(const struct statdir *dir, int held, const struct layout *l, uint32_t cell,
-		      uint64_t *ret)
+static bool statfiles_read_file(const struct statdir *dir, int held, const struct layout *l,
+				uint32_t cell, uint64_t *ret)
 {
 	AUTO_FD fd = -1;
 
 	if (held >= 0)
-		return read_number(held, ret);
-	fd = open_file(dir, l, cell);
-	return fd >= 0 && read_number(fd, ret);
+		return statfiles_read_number(held, ret);
+	fd = statfiles_open_file(dir, l, cell);
+	return fd >= 0 && statfiles_read_number(fd, ret);
 }
 
 static bool dir_changed(const struct statdir *dir)
@@ -279,7 +279,7 @@ static size_t read_dir(const struct statdir *dir, const int *fds, struct layout 
 	for (uint32_t i = 0; i < dir->n; i++) {
 		struct widen *cell = &l->cells[dir->first + i];
 
-		cell->ok = read_file(dir, fds[i], l, dir->first + i, &cell->raw);
+		cell->ok = statfiles_read_file(dir, fds[i], l, dir->first + i, &cell->raw);
 		errors += !cell->ok;
 	}
 	return errors;

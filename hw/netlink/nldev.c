@@ -347,7 +347,7 @@ struct named {
 	void *arg;
 };
 
-static int on_named(struct nlattr **tb, void *arg)
+static int nldev_on_named(struct nlattr **tb, void *arg)
 {
 	const struct named *n = arg;
 	const char *name = get_name(tb[n->name]);
@@ -364,7 +364,7 @@ int nldev_decode_stat(const struct nlmsghdr *h, named_value_fn *fn, void *arg)
 			  RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE, fn, arg};
 
 	return walk_answer(h, RDMA_NLDEV_CMD_STAT_GET, RDMA_NLDEV_ATTR_STAT_HWCOUNTERS,
-			   RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY, on_named, &n);
+			   RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY, nldev_on_named, &n);
 }
 
 int nldev_decode_resources(const struct nlmsghdr *h, named_value_fn *fn, void *arg)
@@ -373,7 +373,7 @@ int nldev_decode_resources(const struct nlmsghdr *h, named_value_fn *fn, void *a
 			  RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR, fn, arg};
 
 	return walk_answer(h, RDMA_NLDEV_CMD_RES_GET, RDMA_NLDEV_ATTR_RES_SUMMARY,
-			   RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY, on_named, &n);
+			   RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY, nldev_on_named, &n);
 }
 
 struct status_walk {
@@ -382,7 +382,7 @@ struct status_walk {
 };
 
 /* Only optional counters carry HWCOUNTER_DYNAMIC. */
-static int on_status(struct nlattr **tb, void *arg)
+static int nldev_on_status(struct nlattr **tb, void *arg)
 {
 	const struct status_walk *w = arg;
 	const char *name = get_name(tb[RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME]);
@@ -405,7 +405,7 @@ int nldev_decode_stat_status(const struct nlmsghdr *h, nldev_stat_status_fn *fn,
 	struct status_walk w = {fn, arg};
 
 	return walk_answer(h, RDMA_NLDEV_CMD_STAT_GET_STATUS, RDMA_NLDEV_ATTR_STAT_HWCOUNTERS,
-			   RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY, on_status, &w);
+			   RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY, nldev_on_status, &w);
 }
 
 struct nl_msg *nldev_stat_set(uint32_t dev_index, uint32_t port, const uint32_t *indices, size_t n)
@@ -439,7 +439,7 @@ struct qp_walk {
 	const char *device;
 };
 
-static int on_qp(struct nlattr **tb, void *arg)
+static int nldev_on_qp(struct nlattr **tb, void *arg)
 {
 	const struct nlattr *owner = tb[RDMA_NLDEV_ATTR_RES_KERN_NAME];
 	const struct qp_walk *w = arg;
@@ -473,5 +473,6 @@ int nldev_decode_qps(const struct nlmsghdr *h, nldev_qp_fn *fn, void *arg)
 	if (!top[RDMA_NLDEV_ATTR_DEV_NAME])
 		return -EBADMSG;
 	attr_text(top[RDMA_NLDEV_ATTR_DEV_NAME], device, sizeof(device));
-	return walk_table(top[RDMA_NLDEV_ATTR_RES_QP], RDMA_NLDEV_ATTR_RES_QP_ENTRY, on_qp, &w);
+	return walk_table(top[RDMA_NLDEV_ATTR_RES_QP], RDMA_NLDEV_ATTR_RES_QP_ENTRY, nldev_on_qp,
+			  &w);
 }

@@ -203,7 +203,7 @@ struct call {
 	bool done, interrupted;
 };
 
-static int on_answer(const struct nlmsghdr *h, void *arg)
+static int nlsock_on_answer(const struct nlmsghdr *h, void *arg)
 {
 	struct call *c = arg;
 
@@ -240,7 +240,7 @@ int nlsock_call(struct nlsock *s, struct nl_msg *req, nlsock_fn *fn, void *arg, 
 		n = nlsock_receive(s, 0);
 		if (n < 0)
 			return err_set(e, (int)n, "netlink: no answer: %s", strerror((int)-n));
-		r = nlsock_walk(s->buf, (size_t)n, on_answer, &c);
+		r = nlsock_walk(s->buf, (size_t)n, nlsock_on_answer, &c);
 		if (r < 0)
 			return err_set(e, r, "netlink: malformed answer");
 	}
@@ -257,7 +257,7 @@ int nlsock_ask(struct nlsock *s, struct nl_msg *req, nlsock_fn *fn, void *arg, s
 	return r;
 }
 
-static int on_family(const struct nlmsghdr *h, void *arg)
+static int nlsock_on_family(const struct nlmsghdr *h, void *arg)
 {
 	return genl_decode_family(h, arg);
 }
@@ -266,7 +266,9 @@ uint16_t nlsock_family(struct nlsock *s, const char *name)
 {
 	uint16_t family = 0;
 
-	return nlsock_ask(s, genl_family_request(name), on_family, &family, NULL) < 0 ? 0 : family;
+	return nlsock_ask(s, genl_family_request(name), nlsock_on_family, &family, NULL) < 0
+		       ? 0
+		       : family;
 }
 
 /* --- many requests at once -------------------------------------------------------------------- */
@@ -352,7 +354,8 @@ static size_t step_over(const uint8_t *buf, size_t at)
 
 /* Sends up to `max` requests from the first that has no answer. The kernel works in order, so that
  * after an overflow the missing ones are the tail. */
-static int send_some(struct nlsock *s, struct batch *b, const uint8_t *buf, size_t len, size_t max)
+static int nlsock_send_some(struct nlsock *s, struct batch *b, const uint8_t *buf, size_t len,
+			    size_t max)
 {
 	size_t from = 0, to, i = 0;
 
@@ -369,13 +372,13 @@ static int send_some(struct nlsock *s, struct batch *b, const uint8_t *buf, size
 }
 
 /* All at once; when that overflows the receive buffer, then as many at a time as did fit. */
-static int run_batch(struct nlsock *s, struct batch *b, const uint8_t *buf, size_t len)
+static int nlsock_run_batch(struct nlsock *s, struct batch *b, const uint8_t *buf, size_t len)
 {
 	size_t max = b->n;
 
 	while (b->n_left) {
 		size_t before = b->n_left;
-		int r = send_some(s, b, buf, len, max);
+		int r = nlsock_send_some(s, b, buf, len, max);
 
 		if (r == 0)
 			r = batch_collect(s, b);
@@ -397,7 +400,7 @@ int nlsock_batch(struct nlsock *s, void *buf, size_t len, size_t n, nlsock_batch
 		return -ENOMEM;
 	r = number_requests(s, buf, len, n, &b.first_seq);
 	if (r == 0) {
-		r = run_batch(s, &b, buf, len);
+		r = nlsock_run_batch(s, &b, buf, len);
 		for (size_t i = 0; i < n && r < 0; i++)
 			if (!answered[i])
 				fn(i, NULL, r, arg);

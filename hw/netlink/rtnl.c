@@ -235,7 +235,7 @@ int rtnl_decode_nsid(const struct nlmsghdr *h, int *ret_nsid)
 
 /* --- requests ----------------------------------------------------------------------------- */
 
-static struct nl_msg *link_request(int type, int flags, const struct ifinfomsg *ifi)
+static struct nl_msg *rtnl_link_request(int type, int flags, const struct ifinfomsg *ifi)
 {
 	return nlmsg_build(type, flags, ifi, sizeof(*ifi));
 }
@@ -243,7 +243,7 @@ static struct nl_msg *link_request(int type, int flags, const struct ifinfomsg *
 struct nl_msg *rtnl_dump_links(int nsid, bool with_stats)
 {
 	struct ifinfomsg ifi = {.ifi_family = AF_UNSPEC};
-	struct nl_msg *msg = link_request(RTM_GETLINK, NLM_F_DUMP, &ifi);
+	struct nl_msg *msg = rtnl_link_request(RTM_GETLINK, NLM_F_DUMP, &ifi);
 	int r = msg ? 0 : -1;
 
 	if (r == 0 && nsid != NSID_HOST)
@@ -273,7 +273,7 @@ struct nl_msg *rtnl_get_nsid(int netns_fd)
 struct nl_msg *rtnl_get_link(int ifindex, const char *name)
 {
 	struct ifinfomsg ifi = {.ifi_index = ifindex > 0 ? ifindex : 0};
-	struct nl_msg *msg = link_request(RTM_GETLINK, 0, &ifi);
+	struct nl_msg *msg = rtnl_link_request(RTM_GETLINK, 0, &ifi);
 	int r = msg ? nla_put_u32(msg, IFLA_EXT_MASK, RTEXT_FILTER_SKIP_STATS) : -1;
 
 	if (r == 0 && ifindex <= 0)
@@ -282,7 +282,7 @@ struct nl_msg *rtnl_get_link(int ifindex, const char *name)
 }
 
 /* The alias is bytes to the kernel, so that none of them can mean none. */
-static int put_change(struct nl_msg *msg, const struct netdev_change *c)
+static int rtnl_put_change(struct nl_msg *msg, const struct netdev_change *c)
 {
 	int r = 0;
 
@@ -307,12 +307,12 @@ struct nl_msg *rtnl_change_link(int ifindex, const struct netdev_change *c)
 		.ifi_flags = c->up == 1 ? IFF_UP : 0,
 		.ifi_change = (c->up >= 0 ? IFF_UP : 0) | c->clear,
 	};
-	struct nl_msg *msg = link_request(RTM_SETLINK, 0, &ifi);
+	struct nl_msg *msg = rtnl_link_request(RTM_SETLINK, 0, &ifi);
 
-	return nlmsg_finished(msg, msg ? put_change(msg, c) : -1);
+	return nlmsg_finished(msg, msg ? rtnl_put_change(msg, c) : -1);
 }
 
-static int put_kind(struct nl_msg *msg, const struct net_plan *plan)
+static int rtnl_put_kind(struct nl_msg *msg, const struct net_plan *plan)
 {
 	bool is_macvlan = plan->kind == PLAN_MACVLAN;
 	struct nlattr *info = nla_nest_start(msg, IFLA_LINKINFO), *data;
@@ -338,20 +338,20 @@ struct nl_msg *rtnl_new_stacked(const struct net_plan *plan, const char *name, i
 		.addr = plan->mac,
 		.addr_len = plan->has_mac ? sizeof(plan->mac) : 0,
 	};
-	struct nl_msg *msg = link_request(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, &ifi);
+	struct nl_msg *msg = rtnl_link_request(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, &ifi);
 	int r;
 
 	memcpy(c.link, plan->link, sizeof(c.link));
-	r = msg ? put_change(msg, &c) : -1;
+	r = msg ? rtnl_put_change(msg, &c) : -1;
 	if (r == 0)
 		r = nla_put_u32(msg, IFLA_LINK, (uint32_t)parent_ifindex);
-	return nlmsg_finished(msg, r == 0 ? put_kind(msg, plan) : r);
+	return nlmsg_finished(msg, r == 0 ? rtnl_put_kind(msg, plan) : r);
 }
 
 struct nl_msg *rtnl_new_veth(const char *name)
 {
 	struct ifinfomsg ifi = {0};
-	struct nl_msg *msg = link_request(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, &ifi);
+	struct nl_msg *msg = rtnl_link_request(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, &ifi);
 	struct nlattr *info;
 	int r = msg ? nla_put_string(msg, IFLA_IFNAME, name) : -1;
 
@@ -366,10 +366,10 @@ struct nl_msg *rtnl_delete_link(int ifindex)
 {
 	struct ifinfomsg ifi = {.ifi_index = ifindex};
 
-	return link_request(RTM_DELLINK, 0, &ifi);
+	return rtnl_link_request(RTM_DELLINK, 0, &ifi);
 }
 
-static bool has_word(const char *list, const char *word, size_t n)
+static bool rtnl_has_word(const char *list, const char *word, size_t n)
 {
 	for (; *list; list += strcspn(list, " "), list += strspn(list, " "))
 		if (strcspn(list, " ") == n && memcmp(list, word, n) == 0)
@@ -388,7 +388,7 @@ static unsigned put_altnames(struct nl_msg *msg, const struct nlattr *from, cons
 		const char *name = nla_data(a);
 		size_t len = strnlen(name, (size_t)nla_len(a));
 
-		if (nla_type(a) != IFLA_ALT_IFNAME || has_word(keep, name, len))
+		if (nla_type(a) != IFLA_ALT_IFNAME || rtnl_has_word(keep, name, len))
 			continue;
 		if (nla_put(msg, IFLA_ALT_IFNAME, nla_len(a), name) < 0)
 			break;
@@ -409,7 +409,7 @@ struct nl_msg *rtnl_delete_altnames(const struct nlmsghdr *link, const char *kee
 	memcpy(&ifi, nlmsg_data(link), sizeof(ifi));
 	ifi = (struct ifinfomsg){.ifi_index = ifi.ifi_index};
 	from = nlmsg_find_attr((struct nlmsghdr *)link, sizeof(ifi), IFLA_PROP_LIST);
-	msg = link_request(RTM_DELLINKPROP, 0, &ifi);
+	msg = rtnl_link_request(RTM_DELLINKPROP, 0, &ifi);
 	list = msg ? nla_nest_start(msg, NLA_F_NESTED | IFLA_PROP_LIST) : NULL;
 	if (list && from)
 		*ret_n = put_altnames(msg, from, keep);
@@ -421,7 +421,7 @@ struct nl_msg *rtnl_delete_altnames(const struct nlmsghdr *link, const char *kee
 struct nl_msg *rtnl_add_altname(int ifindex, const char *name)
 {
 	struct ifinfomsg ifi = {.ifi_index = ifindex};
-	struct nl_msg *msg = link_request(RTM_NEWLINKPROP, NLM_F_CREATE | NLM_F_EXCL, &ifi);
+	struct nl_msg *msg = rtnl_link_request(RTM_NEWLINKPROP, NLM_F_CREATE | NLM_F_EXCL, &ifi);
 	struct nlattr *list = msg ? nla_nest_start(msg, NLA_F_NESTED | IFLA_PROP_LIST) : NULL;
 	int r = list ? nla_put_string(msg, IFLA_ALT_IFNAME, name) : -NLE_NOMEM;
 
@@ -433,7 +433,7 @@ struct nl_msg *rtnl_add_altname(int ifindex, const char *name)
 struct nl_msg *rtnl_set_xdp(int ifindex, int program_fd, uint32_t flags)
 {
 	struct ifinfomsg ifi = {.ifi_index = ifindex};
-	struct nl_msg *msg = link_request(RTM_SETLINK, 0, &ifi);
+	struct nl_msg *msg = rtnl_link_request(RTM_SETLINK, 0, &ifi);
 	struct nlattr *xdp = msg ? nla_nest_start(msg, NLA_F_NESTED | IFLA_XDP) : NULL;
 	int r = xdp ? nla_put_s32(msg, IFLA_XDP_FD, program_fd) : -NLE_NOMEM;
 

@@ -155,7 +155,7 @@ static bool is_same_net(const struct nlattr *a, const struct ip_prefix *ip, int 
 	       (rest == 0 || ((p[whole] ^ ip->addr[whole]) >> (8 - rest)) == 0);
 }
 
-static bool is_gateway(const struct nlattr *a, const struct ip_prefix *gateway)
+static bool rtnl_is_gateway(const struct nlattr *a, const struct ip_prefix *gateway)
 {
 	if (gateway->family == AF_UNSPEC)
 		return a == NULL;
@@ -186,7 +186,7 @@ bool rtnl_is_route(const struct nlmsghdr *h, int ifindex, const struct net_route
 	       attr_u32(tb[RTA_OIF], 0) == (uint32_t)ifindex &&
 	       attr_u32(tb[RTA_PRIORITY], 0) == priority &&
 	       is_same_net(tb[RTA_DST], &route->dst, family) &&
-	       is_gateway(tb[RTA_GATEWAY], &route->gateway);
+	       rtnl_is_gateway(tb[RTA_GATEWAY], &route->gateway);
 }
 
 void rtnl_prefix_text(const struct ip_prefix *ip, char text[RTNL_PREFIX_SIZE])
@@ -205,7 +205,7 @@ static const struct nla_policy route_policy[RTA_MAX + 1] = {
 	[RTA_NH_ID] = {.type = NLA_U32},
 };
 
-static void add_link(struct rtnl_route *r, uint32_t ifindex)
+static void rtnl_add_link(struct rtnl_route *r, uint32_t ifindex)
 {
 	if (ifindex && ifindex <= INT32_MAX && r->n_links < ROUTE_LINKS_MAX)
 		r->links[r->n_links++] = (int)ifindex;
@@ -225,7 +225,7 @@ static void add_hops(struct rtnl_route *r, const struct nlattr *multipath)
 		step = RTNH_ALIGN((size_t)hop.rtnh_len);
 		if (hop.rtnh_len < sizeof(hop) || hop.rtnh_len > left)
 			return;
-		add_link(r, (uint32_t)hop.rtnh_ifindex);
+		rtnl_add_link(r, (uint32_t)hop.rtnh_ifindex);
 		if (step >= left)
 			return;
 		p += step;
@@ -233,7 +233,7 @@ static void add_hops(struct rtnl_route *r, const struct nlattr *multipath)
 	}
 }
 
-static bool is_zero(const struct nlattr *dst)
+static bool rtnl_is_zero(const struct nlattr *dst)
 {
 	const uint8_t *p = dst ? nla_data(dst) : NULL;
 
@@ -258,8 +258,8 @@ int rtnl_decode_route(const struct nlmsghdr *h, struct rtnl_route *ret)
 	r.is_main = attr_u32(tb[RTA_TABLE], rtm.rtm_table) == RT_TABLE_MAIN;
 	r.is_default = rtm.rtm_dst_len == 0 && rtm.rtm_type == RTN_UNICAST &&
 		       !(rtm.rtm_flags & RTM_F_CLONED);
-	r.at_zero = is_zero(tb[RTA_DST]);
-	add_link(&r, attr_u32(tb[RTA_OIF], 0));
+	r.at_zero = rtnl_is_zero(tb[RTA_DST]);
+	rtnl_add_link(&r, attr_u32(tb[RTA_OIF], 0));
 	if (tb[RTA_MULTIPATH])
 		add_hops(&r, tb[RTA_MULTIPATH]);
 	r.nexthop = attr_u32(tb[RTA_NH_ID], 0);

@@ -35,7 +35,7 @@ static const enum vf_link vf_links[] = {
 };
 
 /* Of every attribute but those that count traffic, which an older kernel tells all the same. */
-static uint64_t digest_of(const struct nlattr *info)
+static uint64_t rtnl_digest_of(const struct nlattr *info)
 {
 	uint64_t h = FNV1A_START;
 	const struct nlattr *a;
@@ -61,7 +61,7 @@ static int vf_deliver(const struct nlattr *info, rtnl_vf_fn *fn, void *arg)
 	memcpy(&s, nla_data(a), sizeof(s));
 	if (s.vf > UINT16_MAX || s.link_state >= ARRAY_SIZE(vf_links))
 		return 0;
-	r = fn((int)s.vf, vf_links[s.link_state], digest_of(info), arg);
+	r = fn((int)s.vf, vf_links[s.link_state], rtnl_digest_of(info), arg);
 	return r < 0 ? r : 1;
 }
 

@@ -17,7 +17,7 @@
 #define LINE_SIZE  8192
 
 /* Negative: it cannot be read. */
-static int read_link(const struct hw *hw, const char *link, char ret[64])
+static int host_view_read_link(const struct hw *hw, const char *link, char ret[64])
 {
 	int r = hw->proc_fd < 0 ? -ENOENT : sysfs_target(hw->proc_fd, ret, 64, "%s", link);
 
@@ -87,12 +87,14 @@ void host_view_read(const struct hw *hw, const char *runtime_socket, struct host
 	char own[64], first[64];
 
 	*ret = (struct host_view){.runtime_pid = -1};
-	ret->first_pids = read_link(hw, "self/ns/pid", own) == 0 && strcmp(own, FIRST_PIDS) == 0;
+	ret->first_pids = host_view_read_link(hw, "self/ns/pid", own) == 0 &&
+			  strcmp(own, FIRST_PIDS) == 0;
 	if (!ret->first_pids)
 		ret->runtime_pid = runtime_pid(runtime_socket);
-	ret->process_error = -read_link(hw, "1/ns/net", first);
-	ret->own_mounts = read_link(hw, "self/ns/mnt", own) == 0 &&
-			  read_link(hw, "1/ns/mnt", first) == 0 && strcmp(own, first) != 0;
+	ret->process_error = -host_view_read_link(hw, "1/ns/net", first);
+	ret->own_mounts = host_view_read_link(hw, "self/ns/mnt", own) == 0 &&
+			  host_view_read_link(hw, "1/ns/mnt", first) == 0 &&
+			  strcmp(own, first) != 0;
 	if (!ret->own_mounts)
 		return;
 	ret->root_error = look_below_root(hw);

@@ -42,7 +42,7 @@ static int program_keep(const struct bpf_object *o)
 }
 
 /* Of the moment, not of the kernel. */
-static bool is_passing(int r)
+static bool netdev_is_passing(int r)
 {
 	return r == -ENOMEM || r == -EINTR || r == -EAGAIN || r == -EBUSY || r == -EMFILE ||
 	       r == -ENFILE;
@@ -59,7 +59,7 @@ static int program_load(void)
 		r = program_keep(o);
 	bpf_object__close(o);
 	malloc_trim(0); /* the kernel's BTF was 10 MB of heap that is not needed again */
-	if (r < 0 && !is_passing(r))
+	if (r < 0 && !netdev_is_passing(r))
 		refused = r;
 	return r;
 }
@@ -107,7 +107,7 @@ struct search {
 	struct netdev_inside *found;
 };
 
-static int on_nsid(const struct nlmsghdr *h, void *arg)
+static int netdev_on_nsid(const struct nlmsghdr *h, void *arg)
 {
 	return rtnl_decode_nsid(h, arg);
 }
@@ -123,7 +123,7 @@ static void search_note(struct search *s, const struct rtnl_link *link)
 }
 
 /* A peer is not on it. */
-static int on_link(const struct nlmsghdr *h, void *arg)
+static int netdev_on_link(const struct nlmsghdr *h, void *arg)
 {
 	struct search *s = arg;
 	const struct nlattr *lower, *nsid;
@@ -144,7 +144,7 @@ static int on_link(const struct nlmsghdr *h, void *arg)
 
 static int ask_links(struct search *s, struct nlsock *sock)
 {
-	return nlsock_ask(sock, rtnl_dump_links(NSID_HOST, false), on_link, s, NULL);
+	return nlsock_ask(sock, rtnl_dump_links(NSID_HOST, false), netdev_on_link, s, NULL);
 }
 
 static void search_home(struct search *s)
@@ -168,7 +168,7 @@ static int ask_twice(struct search *s, struct nlsock *sock)
 	s->nsid = NSID_NONE;
 	r = ask_links(s, sock);
 	if (r == 0 && s->maybe)
-		r = nlsock_ask(sock, rtnl_get_nsid(s->own_fd), on_nsid, &s->nsid, NULL);
+		r = nlsock_ask(sock, rtnl_get_nsid(s->own_fd), netdev_on_nsid, &s->nsid, NULL);
 	return r == 0 && s->nsid >= 0 ? ask_links(s, sock) : r;
 }
 

@@ -44,14 +44,15 @@ static void sections_unknown(struct look *l, enum netdev_section from, enum netd
 
 /* --- rtnetlink -------------------------------------------------------------------------------- */
 
-static int on_link(const struct nlmsghdr *h, void *arg)
+static int netdev_look_on_link(const struct nlmsghdr *h, void *arg)
 {
 	return netdev_state_link(arg, h);
 }
 
 static void look_at_link(struct look *l, struct nlsock *rtnl)
 {
-	if (nlsock_ask(rtnl, rtnl_get_link(l->ifindex, NULL), on_link, l->state, NULL) < 0)
+	if (nlsock_ask(rtnl, rtnl_get_link(l->ifindex, NULL), netdev_look_on_link, l->state, NULL) <
+	    0)
 		sections_unknown(l, STATE_LINK, STATE_XDP);
 }
 
@@ -99,7 +100,7 @@ static uint16_t family_of(struct look *l, enum family which)
 	return family;
 }
 
-static void on_answer(size_t i, const struct nlmsghdr *h, int error, void *arg)
+static void netdev_on_answer(size_t i, const struct nlmsghdr *h, int error, void *arg)
 {
 	netdev_state_answer(arg, i, h, error);
 }
@@ -130,7 +131,7 @@ static void look_at_ethtool(struct look *l)
 		len += NLMSG_ALIGN(h->nlmsg_len);
 		nlmsg_free(msg);
 	}
-	nlsock_batch(&l->genl, questions, len, n, on_answer, l->state);
+	nlsock_batch(&l->genl, questions, len, n, netdev_on_answer, l->state);
 	r = nlsock_ask(&l->genl, netdev_state_rss_dump(family, l->ifindex), on_rss, l->state, NULL);
 	if (r < 0 && r != -EOPNOTSUPP)
 		netdev_state_unknown(l->state, STATE_RSS);
@@ -218,7 +219,7 @@ static enum netdev_section file_section(const char *name)
 }
 
 /* "00000000,00000000" and "0": nobody has set it. */
-static bool is_zero(const char *text)
+static bool netdev_is_zero(const char *text)
 {
 	return text[strspn(text, "0,")] == '\0';
 }
@@ -236,7 +237,7 @@ static int on_file(int dir, const char *name, void *arg)
 	r = sysfs_str(dir, text, sizeof(text), "%s", name);
 	if (r == -EISDIR)
 		r = sysfs_list(dir, name, on_file, l);
-	else if (r >= 0 && (section == STATE_QUEUES || !is_zero(text))) {
+	else if (r >= 0 && (section == STATE_QUEUES || !netdev_is_zero(text))) {
 		netdev_state_add(l->state, section, 0, name, strlen(name));
 		netdev_state_add(l->state, section, 0, text, strlen(text));
 	}
@@ -281,7 +282,7 @@ static void look_in_sysfs(struct look *l)
 		sections_unknown(l, STATE_RULES, STATE_QUEUES);
 }
 
-static int on_entry(int dir, const char *entry, void *arg)
+static int netdev_on_entry(int dir, const char *entry, void *arg)
 {
 	(void)dir;
 	if (strncmp(entry, "upper_", 6) == 0)
@@ -295,7 +296,7 @@ bool netdev_upper_here(const struct hw *hw, const char *name, char ret[IFNAMSIZ]
 
 	ret[0] = '\0';
 	snprintf(path, sizeof(path), "class/net/%.15s", name);
-	sysfs_list(hw->sys_fd, path, on_entry, ret);
+	sysfs_list(hw->sys_fd, path, netdev_on_entry, ret);
 	return ret[0];
 }
 
@@ -314,8 +315,8 @@ static int ask_ethtool(struct look *l, void *question)
 }
 
 /* What a driver has no word for counts as that. */
-static void add_answer(struct look *l, enum netdev_section section, uint32_t what, int r,
-		       uint32_t value)
+static void netdev_add_answer(struct look *l, enum netdev_section section, uint32_t what, int r,
+			      uint32_t value)
 {
 	if (r == -EPERM || r == -ENODEV || r == -ENOMEM || r == -EBADF)
 		netdev_state_unknown(l->state, section);
@@ -344,7 +345,7 @@ static void look_at_hash_fields(struct look *l)
 
 		if (kind == TCP_V4_FLOW && r == -EOPNOTSUPP)
 			return;
-		add_answer(l, STATE_RSS, kind, r, (uint32_t)hash.data);
+		netdev_add_answer(l, STATE_RSS, kind, r, (uint32_t)hash.data);
 	}
 }
 
@@ -366,7 +367,7 @@ static void look_at_tunables(struct look *l)
 
 		memcpy(q, &question, sizeof(question));
 		r = ask_ethtool(l, q);
-		add_answer(l, STATE_QUEUES, i, r, q[sizeof(question) / 4]);
+		netdev_add_answer(l, STATE_QUEUES, i, r, q[sizeof(question) / 4]);
 	}
 }
 

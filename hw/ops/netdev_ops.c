@@ -42,7 +42,7 @@ static void read_perm_addr(const struct nlmsghdr *h, struct netdev_seen *seen)
 	memcpy(seen->perm_addr, nla_data(a), seen->perm_addr_len);
 }
 
-static int on_link(const struct nlmsghdr *h, void *arg)
+static int netdev_ops_on_link(const struct nlmsghdr *h, void *arg)
 {
 	struct netdev_seen *seen = arg;
 	struct rtnl_link link;
@@ -61,7 +61,7 @@ static int netdev_find(struct nlsock *s, int ifindex, const char *name, struct n
 		       struct err *e)
 {
 	struct netdev_seen seen = {0};
-	int r = nlsock_ask(s, rtnl_get_link(ifindex, name), on_link, &seen, e);
+	int r = nlsock_ask(s, rtnl_get_link(ifindex, name), netdev_ops_on_link, &seen, e);
 
 	if (r < 0)
 		return r;
@@ -97,7 +97,7 @@ struct link_search {
 };
 
 /* In switchdev mode a PF bears its VFs' representors, too: "pf0vf3" (IFLA_PHYS_PORT_NAME). */
-static bool is_of_function(const struct netdev_seen *seen, const char *function)
+static bool netdev_is_of_function(const struct netdev_seen *seen, const char *function)
 {
 	return strcmp(seen->netdev.function, function) == 0 &&
 	       !strstr(seen->netdev.port_name, "pf");
@@ -112,7 +112,7 @@ static int on_any_link(const struct nlmsghdr *h, void *arg)
 {
 	struct link_search *search = arg;
 	struct netdev_seen seen;
-	int r = on_link(h, &seen);
+	int r = netdev_ops_on_link(h, &seen);
 
 	if (r == -ENOMEM)
 		return r;
@@ -143,11 +143,11 @@ static int search_links(struct nlsock *s, struct link_search *search, struct net
 int netdev_by_function(struct nlsock *s, const char *function, int guess, struct netdev_seen *ret,
 		       struct err *e)
 {
-	struct link_search search = {.fits = is_of_function, .wanted = function};
+	struct link_search search = {.fits = netdev_is_of_function, .wanted = function};
 	struct netdev_seen seen;
 
 	if (guess > 0 && netdev_find(s, guess, NULL, &seen, NULL) == 0 &&
-	    is_of_function(&seen, function)) {
+	    netdev_is_of_function(&seen, function)) {
 		*ret = seen;
 		return 0;
 	}
@@ -308,8 +308,8 @@ int netdev_make_veth(struct nlsock *s, const char *name, int *ret_ifindex, struc
 	return 0;
 }
 
-static int finish(struct nlsock *inside, const char *unfinished, const char *ifname,
-		  const char *alias, struct err *e)
+static int netdev_finish(struct nlsock *inside, const char *unfinished, const char *ifname,
+			 const char *alias, struct err *e)
 {
 	struct netdev_change c = NETDEV_NO_CHANGE;
 	struct netdev_seen seen = {0};
@@ -333,7 +333,7 @@ static int make_inside(struct nlsock *s, struct nlsock *inside, const struct net
 
 	unfinished_name(plan->ifname, unfinished);
 	r = make_unfinished(s, inside, plan, unfinished, parent_ifindex, netns_fd, e);
-	return r < 0 ? r : finish(inside, unfinished, plan->ifname, alias, e);
+	return r < 0 ? r : netdev_finish(inside, unfinished, plan->ifname, alias, e);
 }
 
 int netdev_make_stacked(struct nlsock *s, const struct net_plan *plan, int parent_ifindex,
@@ -392,14 +392,14 @@ static struct nl_msg *make_request(const struct configuration *c, size_t i)
 }
 
 /* A batch sends requests as they are. */
-static int add_request(struct nldev_batch *b, struct nl_msg *req)
+static int netdev_add_request(struct nldev_batch *b, struct nl_msg *req)
 {
 	if (req)
 		nlmsg_hdr(req)->nlmsg_flags |= NLM_F_REQUEST | NLM_F_ACK;
 	return nldev_batch_add(b, req);
 }
 
-static void on_answer(size_t i, const struct nlmsghdr *h, int error, void *arg)
+static void netdev_ops_on_answer(size_t i, const struct nlmsghdr *h, int error, void *arg)
 {
 	struct configuration *c = arg;
 	size_t before_routes = c->n_ips + c->up;
@@ -415,16 +415,16 @@ static void on_answer(size_t i, const struct nlmsghdr *h, int error, void *arg)
 	}
 }
 
-static int run_batch(struct nlsock *s, struct configuration *c)
+static int netdev_run_batch(struct nlsock *s, struct configuration *c)
 {
 	struct nldev_batch b = {0};
 	size_t n = c->n_ips + c->up + c->n_routes;
 	int r = 0;
 
 	for (size_t i = 0; i < n && r == 0; i++)
-		r = add_request(&b, make_request(c, i));
+		r = netdev_add_request(&b, make_request(c, i));
 	if (r == 0 && b.n)
-		r = nlsock_batch(s, b.buf, b.len, b.n, on_answer, c);
+		r = nlsock_batch(s, b.buf, b.len, b.n, netdev_ops_on_answer, c);
 	nldev_batch_done(&b);
 	return r;
 }
@@ -473,7 +473,7 @@ static int name_failure(struct nlsock *s, const struct configuration *c, struct 
 
 /* --- routes that are there ------------------------------------------------------------------ */
 
-static int on_route(const struct nlmsghdr *h, void *arg)
+static int netdev_on_route(const struct nlmsghdr *h, void *arg)
 {
 	struct configuration *c = arg;
 
@@ -485,7 +485,7 @@ static int on_route(const struct nlmsghdr *h, void *arg)
 
 static int dump_routes(struct nlsock *s, struct configuration *c, uint8_t family, struct err *e)
 {
-	int r = nlsock_ask(s, rtnl_dump_link_routes(family, c->ifindex), on_route, c, e);
+	int r = nlsock_ask(s, rtnl_dump_link_routes(family, c->ifindex), netdev_on_route, c, e);
 
 	/* What was interrupted may have missed one; the caller sees by what is left. */
 	return r == -EAGAIN ? 0 : r;
@@ -528,7 +528,7 @@ int netdev_configure(struct nlsock *s, int ifindex, const struct ip_prefix *ips,
 
 	if (n_routes > 64)
 		return err_set(e, -E2BIG, "%zu routes are more than an interface takes", n_routes);
-	r = run_batch(s, &c);
+	r = netdev_run_batch(s, &c);
 	if (r < 0)
 		return err_set(e, r, "configuring link %d: %s", ifindex, strerror(-r));
 	if (c.failed)
@@ -544,7 +544,7 @@ struct address_list {
 	size_t n, max;
 };
 
-static int on_address(const struct nlmsghdr *h, void *arg)
+static int netdev_on_address(const struct nlmsghdr *h, void *arg)
 {
 	struct address_list *list = arg;
 	struct rtnl_addr a;
@@ -566,7 +566,7 @@ int netdev_addresses(struct nlsock *s, int ifindex, struct ip_prefix *ret, size_
 
 	for (int i = 0; i < DUMP_ATTEMPTS && r == -EAGAIN; i++) {
 		list.n = 0;
-		r = nlsock_ask(s, rtnl_dump_addrs(ifindex), on_address, &list, e);
+		r = nlsock_ask(s, rtnl_dump_addrs(ifindex), netdev_on_address, &list, e);
 	}
 	if (r < 0) {
 		err_wrap(e, "addresses of link %d", ifindex);

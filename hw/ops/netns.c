@@ -35,7 +35,7 @@ static int open_names_dir(const struct hw *hw)
 }
 
 /* Where a namespace is not mounted yet, or no longer, an ordinary empty file is. */
-static int open_namespace(int dir, const char *name)
+static int netns_open_namespace(int dir, const char *name)
 {
 	int fd = netns_open_at(dir, name, 0);
 
@@ -47,10 +47,10 @@ struct names_walk {
 	void *arg;
 };
 
-static int on_name(int dir, const char *name, void *arg)
+static int netns_on_name(int dir, const char *name, void *arg)
 {
 	const struct names_walk *w = arg;
-	AUTO_FD fd = open_namespace(dir, name);
+	AUTO_FD fd = netns_open_namespace(dir, name);
 
 	return fd < 0 ? 0 : w->fn(fd, name, w->arg);
 }
@@ -60,14 +60,14 @@ int netns_list(const struct hw *hw, netns_fn *fn, void *arg)
 	struct names_walk w = {fn, arg};
 	AUTO_FD dir = open_names_dir(hw);
 
-	return dir < 0 ? dir : sysfs_list(dir, ".", on_name, &w);
+	return dir < 0 ? dir : sysfs_list(dir, ".", netns_on_name, &w);
 }
 
 int netns_open(const struct hw *hw, const char *name)
 {
 	AUTO_FD dir = open_names_dir(hw);
 
-	return dir < 0 ? dir : open_namespace(dir, name);
+	return dir < 0 ? dir : netns_open_namespace(dir, name);
 }
 
 int netns_open_own(void)
@@ -77,7 +77,7 @@ int netns_open_own(void)
 	return fd < 0 ? -errno : fd;
 }
 
-static int open_socket(void *arg)
+static int netns_open_socket(void *arg)
 {
 	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, *(int *)arg);
 
@@ -86,7 +86,7 @@ static int open_socket(void *arg)
 
 int netns_socket(int netns_fd, int protocol)
 {
-	return netns_run(netns_fd, open_socket, &protocol);
+	return netns_run(netns_fd, netns_open_socket, &protocol);
 }
 
 /* --- settings in /proc/sys/net ---------------------------------------------------------------- */

@@ -212,7 +212,7 @@ bool probe_is_answered(const uint8_t *frame, size_t len, const uint8_t mac[6],
  */
 
 /* Protocol 0: it only sends. */
-static int open_packet_socket(void *arg)
+static int netns_announce_open_packet_socket(void *arg)
 {
 	int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
 
@@ -230,7 +230,8 @@ static int send_frame(int fd, const uint8_t *frame, size_t len)
 	return n < 0 ? -errno : 0;
 }
 
-static int send_all(int fd, const uint8_t mac[6], const struct ip_prefix *ips, size_t n)
+static int netns_announce_send_all(int fd, const uint8_t mac[6], const struct ip_prefix *ips,
+				   size_t n)
 {
 	uint8_t frame[ANNOUNCE_FRAME_MAX];
 	int r = 0;
@@ -248,12 +249,12 @@ int netns_announce(int netns_fd, int ifindex, const uint8_t mac[6], const struct
 		   size_t n, struct err *e)
 {
 	const struct sockaddr_ll to = {.sll_family = AF_PACKET, .sll_ifindex = ifindex};
-	AUTO_FD fd = netns_run(netns_fd, open_packet_socket, NULL);
+	AUTO_FD fd = netns_run(netns_fd, netns_announce_open_packet_socket, NULL);
 	int r = fd < 0 ? fd : 0;
 
 	if (r == 0 && bind(fd, (const struct sockaddr *)&to, sizeof(to)) < 0)
 		r = -errno;
 	if (r == 0)
-		r = send_all(fd, mac, ips, n);
+		r = netns_announce_send_all(fd, mac, ips, n);
 	return r < 0 ? err_set(e, r, "telling the neighbours: %s", strerror(-r)) : 0;
 }

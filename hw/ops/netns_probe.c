@@ -27,7 +27,7 @@ struct probe {
 	uint8_t by[6];
 };
 
-static uint64_t now_ms(void)
+static uint64_t netns_now_ms(void)
 {
 	struct timespec t;
 
@@ -36,7 +36,7 @@ static uint64_t now_ms(void)
 }
 
 /* Protocol 0: it hears nothing before it is bound. */
-static int open_packet_socket(void *arg)
+static int netns_open_packet_socket(void *arg)
 {
 	int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
@@ -96,7 +96,7 @@ static int probe_listen(struct probe *p, uint64_t until_ms)
 	uint64_t now;
 	int r = 0;
 
-	while (r == 0 && (now = now_ms()) < until_ms) {
+	while (r == 0 && (now = netns_now_ms()) < until_ms) {
 		r = poll(&poll_fd, 1, (int)(until_ms - now));
 		if (r < 0)
 			r = errno == EINTR ? 0 : -errno;
@@ -111,7 +111,7 @@ int netns_probe(int netns_fd, int ifindex, const uint8_t mac[6], const struct ip
 {
 	const struct sockaddr_ll at = {
 		.sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_ALL), .sll_ifindex = ifindex};
-	AUTO_FD fd = netns_run(netns_fd, open_packet_socket, NULL);
+	AUTO_FD fd = netns_run(netns_fd, netns_open_packet_socket, NULL);
 	struct probe p = {.fd = fd, .mac = mac, .ips = ips, .n = n};
 	int r = fd < 0 ? fd : 0;
 
@@ -122,7 +122,7 @@ int netns_probe(int netns_fd, int ifindex, const uint8_t mac[6], const struct ip
 	if (r == 0)
 		r = probe_send(&p);
 	if (r == 0)
-		r = probe_listen(&p, now_ms() + wait_ms);
+		r = probe_listen(&p, netns_now_ms() + wait_ms);
 	if (r == 1) {
 		*ret_which = p.which;
 		memcpy(ret_mac, p.by, sizeof(p.by));

@@ -31,7 +31,7 @@ static void users_note(struct users *u, uint64_t ino, unsigned pid)
 }
 
 /* A process that has exited and is not reaped yet has no namespaces any more. */
-static int on_process(int proc_fd, const char *name, void *arg)
+static int netns_on_process(int proc_fd, const char *name, void *arg)
 {
 	struct users *u = arg;
 	char path[32], link[64];
@@ -61,7 +61,7 @@ void netns_users(const struct hw *hw, const struct netns_id *ids, size_t n, enum
 		ret_use[i] = NETNS_USE_UNKNOWN;
 		ret_pid[i] = 0;
 	}
-	if (hw->proc_fd < 0 || sysfs_list(hw->proc_fd, ".", on_process, &u) < 0 || u.missed)
+	if (hw->proc_fd < 0 || sysfs_list(hw->proc_fd, ".", netns_on_process, &u) < 0 || u.missed)
 		return;
 	for (size_t i = 0; i < n; i++)
 		if (u.use[i] != NETNS_IN_USE)

@@ -146,7 +146,7 @@ static void walk_found(struct walk *w, uint64_t ino, const char *path)
 	found->path = copy;
 }
 
-static int on_name(int netns_fd, const char *name, void *arg)
+static int netns_walk_on_name(int netns_fd, const char *name, void *arg)
 {
 	char path[SYSFS_PATH_MAX];
 	struct stat st;
@@ -250,7 +250,7 @@ static void look_at_mounts(struct walk *w, const struct process *p, int pid_fd)
 
 /* --- processes -------------------------------------------------------------------------------- */
 
-static struct process *add_process(struct walk *w, const char *name, uid_t uid)
+static struct process *netns_add_process(struct walk *w, const char *name, uid_t uid)
 {
 	struct process *p = NULL;
 
@@ -269,7 +269,7 @@ static struct process *add_process(struct walk *w, const char *name, uid_t uid)
 
 /* It may vanish meanwhile, or not be for us to look into: then the rest is looked at all the same.
  */
-static int on_process(int dir, const char *name, void *arg)
+static int netns_walk_on_process(int dir, const char *name, void *arg)
 {
 	struct walk *w = arg;
 	struct process *p;
@@ -285,7 +285,7 @@ static int on_process(int dir, const char *name, void *arg)
 		walk_failed(w, errno);
 		return 0;
 	}
-	p = add_process(w, name, st.st_uid);
+	p = netns_add_process(w, name, st.st_uid);
 	if (!p)
 		return w->error;
 	snprintf(path, sizeof(path), "/proc/%s/ns/net", name);
@@ -412,16 +412,16 @@ static bool has_our_numbers(const struct hw *hw)
 }
 
 /* Without its folder nothing has a name; without processes nothing else is to be seen. */
-static void walk_all(struct walk *w)
+static void netns_walk_all(struct walk *w)
 {
 	sysfs_starved();
-	netns_list(w->hw, on_name, w);
+	netns_list(w->hw, netns_walk_on_name, w);
 	if (w->hw->proc_fd < 0) {
 		miss(w);
 		return;
 	}
 	w->same_pids = has_our_numbers(w->hw);
-	if (sysfs_list(w->hw->proc_fd, ".", on_process, w) < 0)
+	if (sysfs_list(w->hw->proc_fd, ".", netns_walk_on_process, w) < 0)
 		miss(w);
 	look_at_all_descriptors(w);
 	if (sysfs_starved())
@@ -434,7 +434,7 @@ int netns_walk(const struct hw *hw, const struct netns_budget *budget, struct ne
 	struct walk w = {
 		.hw = hw, .budget = budget, .set = &set, .end_ns = cpu_ns() + budget->cpu_ns};
 
-	walk_all(&w);
+	netns_walk_all(&w);
 	free(w.seen.slots);
 	free(w.mounts.slots);
 	free(w.processes);

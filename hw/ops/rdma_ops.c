@@ -21,7 +21,7 @@ struct devices {
 	size_t n;
 };
 
-static int on_device(const struct nlmsghdr *h, void *arg)
+static int rdma_on_device(const struct nlmsghdr *h, void *arg)
 {
 	struct devices *list = arg;
 	struct nldev_dev d, *new;
@@ -43,7 +43,7 @@ static int list_devices(struct nlsock *s, struct devices *list, struct err *e)
 		list->n = 0;
 		r = nlsock_ask(s,
 			       nldev_request(RDMA_NLDEV_CMD_GET, NLM_F_DUMP, NLDEV_ANY, NLDEV_ANY),
-			       on_device, list, e);
+			       rdma_on_device, list, e);
 	}
 	return r;
 }
@@ -100,7 +100,7 @@ int rdma_by_index(struct nlsock *s, uint32_t index, struct nldev_dev *ret, struc
 
 /* --- soft-RoCE -------------------------------------------------------------------------------- */
 
-static int on_port(const struct nlmsghdr *h, void *arg)
+static int rdma_on_port(const struct nlmsghdr *h, void *arg)
 {
 	return nldev_decode_port(h, arg);
 }
@@ -108,8 +108,8 @@ static int on_port(const struct nlmsghdr *h, void *arg)
 int rdma_netdev(struct nlsock *s, uint32_t index, int *ret_ifindex, struct err *e)
 {
 	struct nldev_port port = {0};
-	int r = nlsock_ask(s, nldev_request(RDMA_NLDEV_CMD_PORT_GET, 0, index, 1), on_port, &port,
-			   e);
+	int r = nlsock_ask(s, nldev_request(RDMA_NLDEV_CMD_PORT_GET, 0, index, 1), rdma_on_port,
+			   &port, e);
 
 	if (r < 0) {
 		err_wrap(e, "RDMA device %u: its netdev", index);
@@ -197,7 +197,7 @@ static void on_resource(const char *name, uint64_t value, void *arg)
 		*c = (struct contexts){true, value};
 }
 
-static int on_resources(const struct nlmsghdr *h, void *arg)
+static int rdma_on_resources(const struct nlmsghdr *h, void *arg)
 {
 	int r = nldev_decode_resources(h, on_resource, arg);
 
@@ -208,7 +208,7 @@ int rdma_contexts(struct nlsock *s, uint32_t index, uint64_t *ret, struct err *e
 {
 	struct contexts c = {0};
 	int r = nlsock_ask(s, nldev_request(RDMA_NLDEV_CMD_RES_GET, 0, index, NLDEV_ANY),
-			   on_resources, &c, e);
+			   rdma_on_resources, &c, e);
 
 	if (r == 0 && !c.known)
 		r = err_set(e, -ENODATA, "the kernel does not tell them");
@@ -236,7 +236,7 @@ bool rdma_rxe_ends_contexts(const struct hw *hw)
 	return text && r >= 0 && memmem(text, n, name, sizeof(name)) != NULL;
 }
 
-static int on_chardev(const struct nlmsghdr *h, void *arg)
+static int rdma_on_chardev(const struct nlmsghdr *h, void *arg)
 {
 	return nldev_decode_chardev(h, arg);
 }
@@ -244,7 +244,7 @@ static int on_chardev(const struct nlmsghdr *h, void *arg)
 int rdma_uverbs(struct nlsock *s, uint32_t index, struct nldev_chardev *ret, struct err *e)
 {
 	struct nldev_chardev found = {0};
-	int r = nlsock_ask(s, nldev_get_chardev(index, "uverbs"), on_chardev, &found, e);
+	int r = nlsock_ask(s, nldev_get_chardev(index, "uverbs"), rdma_on_chardev, &found, e);
 
 	if (r == 0 && !found.name[0])
 		r = err_set(e, -ENOENT, "it has none");

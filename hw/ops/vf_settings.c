@@ -29,8 +29,8 @@ static bool is_same_vlan(const struct vf_settings *a, const struct vf_settings *
 	return a->vlan == b->vlan && a->vlan_qos == b->vlan_qos && a->vlan_proto == b->vlan_proto;
 }
 
-static bool is_same(const struct vf_field_row *row, const struct vf_settings *a,
-		    const struct vf_settings *b)
+static bool vf_is_same(const struct vf_field_row *row, const struct vf_settings *a,
+		       const struct vf_settings *b)
 {
 	if (row->bit == VF_VLAN)
 		return is_same_vlan(a, b);
@@ -43,7 +43,7 @@ unsigned vf_settings_differ(const struct vf_settings *want, const struct vf_sett
 
 	for (size_t i = 0; i < N_VF_FIELDS; i++)
 		if ((want->fields & vf_fields[i].bit) &&
-		    (!(is->fields & vf_fields[i].bit) || !is_same(&vf_fields[i], want, is)))
+		    (!(is->fields & vf_fields[i].bit) || !vf_is_same(&vf_fields[i], want, is)))
 			differ |= vf_fields[i].bit;
 	return differ;
 }

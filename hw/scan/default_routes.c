@@ -31,7 +31,7 @@ struct found {
 	bool in_order; /* default routes come first in this dump */
 };
 
-static int add_link(struct found *f, int ifindex)
+static int default_routes_add_link(struct found *f, int ifindex)
 {
 	int *link = array_push(f->links, f->n_links);
 
@@ -52,7 +52,7 @@ static int add_nexthop(struct found *f, uint32_t id)
 }
 
 /* A message that cannot be read is no default route; the rest still may be. */
-static int on_route(const struct nlmsghdr *h, void *arg)
+static int default_routes_on_route(const struct nlmsghdr *h, void *arg)
 {
 	struct found *f = arg;
 	struct rtnl_route route;
@@ -65,7 +65,7 @@ static int on_route(const struct nlmsghdr *h, void *arg)
 	if (!route.is_default)
 		return f->in_order && !route.at_zero ? -ECANCELED : 0;
 	for (unsigned i = 0; i < route.n_links && r == 0; i++)
-		r = add_link(f, route.links[i]);
+		r = default_routes_add_link(f, route.links[i]);
 	if (route.n_links == 0 && route.nexthop)
 		r = add_nexthop(f, route.nexthop);
 	return r;
@@ -73,7 +73,7 @@ static int on_route(const struct nlmsghdr *h, void *arg)
 
 static int dump_once(struct nlsock *s, uint8_t family, struct found *f, struct err *e)
 {
-	return nlsock_ask(s, rtnl_dump_routes(family), on_route, f, e);
+	return nlsock_ask(s, rtnl_dump_routes(family), default_routes_on_route, f, e);
 }
 
 /* An IPv4 dump is given up half-way, which costs its socket. */
@@ -126,7 +126,7 @@ static int nexthops_resolve(struct nlsock *s, struct found *f)
 		/* Gone meanwhile: then its routes are, too. */
 		nlsock_ask(s, rtnl_get_nexthop(f->nexthops[i]), on_nexthop, &n, NULL);
 		if (n.link)
-			r = add_link(f, n.link);
+			r = default_routes_add_link(f, n.link);
 		for (unsigned k = 0; k < n.n_group && r == 0; k++)
 			r = add_nexthop(f, n.group[k]);
 		if (r < 0)
@@ -170,7 +170,7 @@ int default_routes_read(struct nlsock *s, struct host *h, struct err *e)
 #define ZERO8  "00000000"
 #define ZERO32 ZERO8 ZERO8 ZERO8 ZERO8
 
-static bool is_usable(const char *flags)
+static bool default_routes_is_usable(const char *flags)
 {
 	unsigned long f = strtoul(flags, NULL, 16);
 
@@ -191,8 +191,8 @@ bool route_line(const char *line, char ret[IFNAMSIZ])
 	char name[32], dst[16], flags[16], mask[16];
 
 	return sscanf(line, "%31s %15s %*s %15s %*s %*s %*s %15s", name, dst, flags, mask) == 4 &&
-	       strcmp(dst, ZERO8) == 0 && strcmp(mask, ZERO8) == 0 && is_usable(flags) &&
-	       take_name(name, ret);
+	       strcmp(dst, ZERO8) == 0 && strcmp(mask, ZERO8) == 0 &&
+	       default_routes_is_usable(flags) && take_name(name, ret);
 }
 
 /* Destination, its length, source, its length, next hop, metric, references, use, flags, interface.
@@ -203,8 +203,8 @@ bool route_line_v6(const char *line, char ret[IFNAMSIZ])
 
 	return sscanf(line, "%39s %7s %*s %*s %*s %*s %*s %*s %15s %31s", dst, len, flags, name) ==
 		       4 &&
-	       strcmp(dst, ZERO32) == 0 && strcmp(len, "00") == 0 && is_usable(flags) &&
-	       take_name(name, ret);
+	       strcmp(dst, ZERO32) == 0 && strcmp(len, "00") == 0 &&
+	       default_routes_is_usable(flags) && take_name(name, ret);
 }
 
 static void mark_name(struct host *h, const char *name)
@@ -214,8 +214,8 @@ static void mark_name(struct host *h, const char *name)
 			h->netdevs[i].default_route = true;
 }
 
-static int read_file(const struct hw *hw, const char *path, bool (*parse)(const char *, char *),
-		     struct host *h)
+static int default_routes_read_file(const struct hw *hw, const char *path,
+				    bool (*parse)(const char *, char *), struct host *h)
 {
 	AUTO_FD fd = openat(hw->proc_fd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
@@ -233,8 +233,8 @@ static int read_file(const struct hw *hw, const char *path, bool (*parse)(const 
 
 int default_routes_read_proc(const struct hw *hw, struct host *h)
 {
-	int r = read_file(hw, "net/route", route_line, h);
-	int r6 = read_file(hw, "net/ipv6_route", route_line_v6, h);
+	int r = default_routes_read_file(hw, "net/route", route_line, h);
+	int r6 = default_routes_read_file(hw, "net/ipv6_route", route_line_v6, h);
 
 	return r < 0 ? r6 : 0;
 }

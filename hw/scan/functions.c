@@ -89,7 +89,7 @@ struct pf_entries {
 	unsigned n_vfs;
 };
 
-static int on_pf_entry(int dir, const char *name, void *arg)
+static int functions_on_pf_entry(int dir, const char *name, void *arg)
 {
 	struct pf_entries *p = arg;
 	struct virtfn link = {0}, *new;
@@ -160,7 +160,7 @@ static void read_user_space(int dir, struct function *f)
 		sysfs_list(dir, "uio", on_uio, f);
 }
 
-static int read_pf(struct walk *w, int dir, struct function *f)
+static int functions_read_pf(struct walk *w, int dir, struct function *f)
 {
 	struct pf_entries p = {w, f->id, 0};
 	int r = 0;
@@ -171,7 +171,7 @@ static int read_pf(struct walk *w, int dir, struct function *f)
 	 * (sriov_numvfs_show(), linux/drivers/pci/iov.c), which can take seconds. */
 	f->sriov = sysfs_u32(dir, &f->vfs_total, "sriov_totalvfs") == 0;
 	if (f->sriov)
-		r = sysfs_list(dir, ".", on_pf_entry, &p);
+		r = sysfs_list(dir, ".", functions_on_pf_entry, &p);
 	f->vfs = p.n_vfs;
 	return r == -ENOMEM ? r : 0;
 }
@@ -205,7 +205,7 @@ static struct function *function_add(struct walk *w, const char *id, enum fn_kin
 	return f;
 }
 
-static int add_pci(struct walk *w, int dir, const char *id, const char *target)
+static int functions_add_pci(struct walk *w, int dir, const char *id, const char *target)
 {
 	struct function *f = function_add(w, id, FN_PF);
 
@@ -216,7 +216,7 @@ static int add_pci(struct walk *w, int dir, const char *id, const char *target)
 	read_ids(dir, f);
 	read_user_space(dir, f);
 	if (sysfs_link(dir, f->parent, sizeof(f->parent), "physfn") < 0)
-		return read_pf(w, dir, f);
+		return functions_read_pf(w, dir, f);
 	f->kind = FN_VF;
 	return 0;
 }
@@ -268,7 +268,7 @@ bool function_sleeps(int dir)
 	       strncmp(status, "suspend", 7) == 0;
 }
 
-static int on_pci(int bus, const char *name, void *arg)
+static int functions_on_pci(int bus, const char *name, void *arg)
 {
 	char target[SYSFS_PATH_MAX] = "";
 	struct pci_addr a;
@@ -277,7 +277,7 @@ static int on_pci(int bus, const char *name, void *arg)
 	if (dir < 0 || !is_function(dir))
 		return 0;
 	sysfs_target(bus, target, sizeof(target), "%s", name);
-	return add_pci(arg, dir, name, target);
+	return functions_add_pci(arg, dir, name, target);
 }
 
 static int on_aux(int bus, const char *name, void *arg)
@@ -291,13 +291,13 @@ static int on_aux(int bus, const char *name, void *arg)
 	return add_aux(arg, dir, name, target);
 }
 
-static bool is_known(const struct walk *w, const char *id)
+static bool functions_is_known(const struct walk *w, const char *id)
 {
 	return host_function(w->h, id) != NULL;
 }
 
 /* In a tree without bus/ the function is what the class device's `device` link points to. */
-static int on_class_device(int class_dir, const char *name, void *arg)
+static int functions_on_class_device(int class_dir, const char *name, void *arg)
 {
 	struct walk *w = arg;
 	char id[DEV_ID_SIZE], target[SYSFS_PATH_MAX] = "";
@@ -305,13 +305,14 @@ static int on_class_device(int class_dir, const char *name, void *arg)
 	AUTO_FD dir = -1;
 
 	if (sysfs_link(class_dir, id, sizeof(id), "%s/device", name) < 0 || !is_function_id(id) ||
-	    is_known(w, id))
+	    functions_is_known(w, id))
 		return 0;
 	dir = sysfs_open_dir(class_dir, "%s/device", name);
 	if (dir < 0)
 		return 0;
 	sysfs_target(class_dir, target, sizeof(target), "%s", name);
-	return pci_addr_parse(id, &a) ? add_pci(w, dir, id, target) : add_aux(w, dir, id, target);
+	return pci_addr_parse(id, &a) ? functions_add_pci(w, dir, id, target)
+				      : add_aux(w, dir, id, target);
 }
 
 /* --- VF numbers --------------------------------------------------------------------------- */
@@ -345,9 +346,9 @@ static void number_vfs(struct walk *w)
 
 /* One missing directory is normal: no auxiliary bus, no RDMA. Only the lack of both is a failure.
  */
-static int walk_all(const struct hw *hw, struct walk *w)
+static int functions_walk_all(const struct hw *hw, struct walk *w)
 {
-	int r = sysfs_list(hw->sys_fd, "bus/pci/devices", on_pci, w), r2;
+	int r = sysfs_list(hw->sys_fd, "bus/pci/devices", functions_on_pci, w), r2;
 
 	if (r >= 0) {
 		r2 = sysfs_list(hw->sys_fd, "bus/auxiliary/devices", on_aux, w);
@@ -355,8 +356,8 @@ static int walk_all(const struct hw *hw, struct walk *w)
 	}
 	if (r == -ENOMEM)
 		return r;
-	r = sysfs_list(hw->sys_fd, "class/net", on_class_device, w);
-	r2 = sysfs_list(hw->sys_fd, "class/infiniband", on_class_device, w);
+	r = sysfs_list(hw->sys_fd, "class/net", functions_on_class_device, w);
+	r2 = sysfs_list(hw->sys_fd, "class/infiniband", functions_on_class_device, w);
 	if (r == -ENOMEM || r2 == -ENOMEM)
 		return -ENOMEM;
 	return r < 0 && r2 < 0 ? r : 0;
@@ -365,7 +366,7 @@ static int walk_all(const struct hw *hw, struct walk *w)
 int functions_read(const struct hw *hw, struct host *h, struct err *e)
 {
 	struct walk w = {.h = h};
-	int r = walk_all(hw, &w);
+	int r = functions_walk_all(hw, &w);
 
 	number_vfs(&w);
 	free(w.links);
@@ -387,7 +388,7 @@ static int on_child(int dir, const char *name, void *arg)
 	return 0;
 }
 
-static struct function *find_function(struct host *h, const char *id)
+static struct function *functions_find_function(struct host *h, const char *id)
 {
 	for (size_t i = 0; i < h->n_functions; i++)
 		if (strcmp(h->functions[i].id, id) == 0)
@@ -403,7 +404,7 @@ static int on_vdpa(int bus, const char *name, void *arg)
 	if (sysfs_target(bus, target, sizeof(target), "%s", name) < 0 ||
 	    !function_id_from_path(target, id))
 		return 0;
-	f = find_function(arg, id);
+	f = functions_find_function(arg, id);
 	if (!f || f->vdpa_driver[0])
 		return 0;
 	sysfs_link(bus, f->vdpa_driver, sizeof(f->vdpa_driver), "%s/driver", name);

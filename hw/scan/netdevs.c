@@ -34,7 +34,7 @@ struct netdev_list {
 
 /* --- one namespace ------------------------------------------------------------------------ */
 
-static int on_link(const struct nlmsghdr *h, void *arg)
+static int netdevs_read_on_link(const struct nlmsghdr *h, void *arg)
 {
 	struct netdev_list *list = arg;
 	struct rtnl_link link;
@@ -61,7 +61,8 @@ static int dump_links(struct nlsock *s, struct netdev_list *list, struct err *e)
 	for (int i = 0; i < DUMP_ATTEMPTS && r == -EAGAIN; i++) {
 		list->n = 0;
 		list->n_malformed = 0;
-		r = nlsock_ask(s, rtnl_dump_links(list->nsid, false), on_link, list, e);
+		r = nlsock_ask(s, rtnl_dump_links(list->nsid, false), netdevs_read_on_link, list,
+			       e);
 	}
 	if (r == 0 && e)
 		*e = (struct err){0}; /* of the attempts before */
@@ -147,7 +148,7 @@ static int read_other(struct nlsock *s, int nsid, struct host *h, struct err *e)
 
 /* --- the other namespaces ----------------------------------------------------------------- */
 
-static int on_nsid(const struct nlmsghdr *h, void *arg)
+static int netdevs_read_on_nsid(const struct nlmsghdr *h, void *arg)
 {
 	struct host *host = arg;
 	struct netns *ns;
@@ -164,7 +165,7 @@ static int on_nsid(const struct nlmsghdr *h, void *arg)
 
 static int list_nsids(struct nlsock *s, struct host *h, struct err *e)
 {
-	int r = nlsock_ask(s, rtnl_dump_nsids(), on_nsid, h, e);
+	int r = nlsock_ask(s, rtnl_dump_nsids(), netdevs_read_on_nsid, h, e);
 
 	/* Ids only ever appear with a device or a veth end moving; the next event brings a rescan.
 	 */
@@ -177,7 +178,7 @@ static int on_one_nsid(const struct nlmsghdr *h, void *arg)
 }
 
 /* The id that we know a namespace by, -1 when it has none. */
-static int nsid_of(struct nlsock *s, int netns_fd)
+static int netdevs_read_nsid_of(struct nlsock *s, int netns_fd)
 {
 	int nsid = -1;
 
@@ -190,10 +191,10 @@ struct naming {
 	struct host *h;
 };
 
-static int on_named(int fd, const char *name, void *arg)
+static int netdevs_read_on_named(int fd, const char *name, void *arg)
 {
 	const struct naming *n = arg;
-	int nsid = nsid_of(n->s, fd);
+	int nsid = netdevs_read_nsid_of(n->s, fd);
 
 	for (size_t i = 0; i < n->h->n_namespaces && nsid >= 0; i++) {
 		struct netns *ns = &n->h->namespaces[i];
@@ -208,7 +209,7 @@ static int on_named(int fd, const char *name, void *arg)
 static void drop_own_id(struct nlsock *s, struct host *h)
 {
 	AUTO_FD fd = netns_open_own();
-	int own = fd < 0 ? -1 : nsid_of(s, fd);
+	int own = fd < 0 ? -1 : netdevs_read_nsid_of(s, fd);
 
 	for (size_t i = 0; i < h->n_namespaces && own >= 0; i++)
 		if (h->namespaces[i].nsid == own)
@@ -224,7 +225,7 @@ static int read_others(const struct hw *hw, struct nlsock *s, struct host *h, st
 	if (r < 0)
 		return r;
 	drop_own_id(s, h);
-	netns_list(hw, on_named, &naming);
+	netns_list(hw, netdevs_read_on_named, &naming);
 	for (size_t i = 0; i < h->n_namespaces; i++) {
 		const struct netns *ns = &h->namespaces[i];
 		int one = read_other(s, ns->nsid, h, &why);
@@ -297,7 +298,7 @@ static void read_origin(int dir, struct netdev *d)
 		attach_alias_uid(alias, d->origin_uid);
 }
 
-static void read_state(int dir, struct netdev *d)
+static void netdevs_read_read_state(int dir, struct netdev *d)
 {
 	uint32_t v;
 
@@ -346,7 +347,7 @@ static void read_kind(int dir, struct netdev *d)
 		snprintf(d->kind, sizeof(d->kind), "%.*s", (int)strcspn(type + 8, "\n"), type + 8);
 }
 
-static int on_netdev(int class_dir, const char *name, void *arg)
+static int netdevs_read_on_netdev(int class_dir, const char *name, void *arg)
 {
 	struct host *h = arg;
 	struct netdev d = {.nsid = NSID_HOST}, *new;
@@ -359,7 +360,7 @@ static int on_netdev(int class_dir, const char *name, void *arg)
 	memcpy(d.name, name, strlen(name) + 1);
 	if (sysfs_str(dir, text, sizeof(text), "address") > 0)
 		parse_address(text, &d);
-	read_state(dir, &d);
+	netdevs_read_read_state(dir, &d);
 	read_relations(class_dir, dir, &d);
 	if (!d.function[0])
 		read_kind(dir, &d);
@@ -396,7 +397,7 @@ static bool has_own_routes(const struct hw *hw)
 
 int netdevs_read_sysfs(const struct hw *hw, struct host *h, struct err *e)
 {
-	int r = sysfs_list(hw->sys_fd, "class/net", on_netdev, h);
+	int r = sysfs_list(hw->sys_fd, "class/net", netdevs_read_on_netdev, h);
 
 	check_lower(hw, h);
 	if (has_own_routes(hw))

@@ -81,7 +81,7 @@ static bool lacks_netdev(const struct rdma_dev *d)
 }
 
 /* The one netdev elsewhere that sits on the port's function. With several it stays unknown. */
-static void netdev_by_function(const struct host *h, const char *function, struct rdma_port *p)
+static void rdma_netdev_by_function(const struct host *h, const char *function, struct rdma_port *p)
 {
 	const struct netdev *found = NULL;
 
@@ -111,7 +111,7 @@ static void find_netdevs(const struct hw *hw, struct host *h, struct err problem
 		for (unsigned k = 0; k < d->n_ports && !is_virtual(d); k++)
 			if (!d->ports[k].netdev_ifindex &&
 			    d->ports[k].link_layer != LINK_INFINIBAND)
-				netdev_by_function(h, d->function, &d->ports[k]);
+				rdma_netdev_by_function(h, d->function, &d->ports[k]);
 		ask |= is_virtual(d) && lacks_netdev(d);
 	}
 	if (ask)
@@ -119,7 +119,7 @@ static void find_netdevs(const struct hw *hw, struct host *h, struct err problem
 }
 
 /* A device without hardware of its own is on the function of its port's netdev, or stands alone. */
-static void find_function(const struct host *h, struct rdma_dev *d)
+static void rdma_find_function(const struct host *h, struct rdma_dev *d)
 {
 	for (unsigned i = 0; i < d->n_ports && !d->function[0]; i++) {
 		const struct rdma_port *p = &d->ports[i];
@@ -179,7 +179,7 @@ static void look_for_nodes(const struct hw *hw, struct rdma_dev *d)
 	d->no_umad_node = lacks_node(hw, d->umad);
 }
 
-static bool is_missing(int dir_fd, const char *path)
+static bool rdma_is_missing(int dir_fd, const char *path)
 {
 	return faccessat(dir_fd, path, F_OK, 0) < 0 && errno == ENOENT;
 }
@@ -191,7 +191,8 @@ static enum rdma_cm_node look_for_rdma_cm(const struct hw *hw)
 		return RDMA_CM_THERE;
 	if (errno != ENOENT || !sysfs_exists(hw->sys_fd, "class/misc"))
 		return RDMA_CM_UNKNOWN;
-	return is_missing(hw->sys_fd, "class/misc/rdma_cm") ? RDMA_CM_NO_MODULE : RDMA_CM_NO_NODE;
+	return rdma_is_missing(hw->sys_fd, "class/misc/rdma_cm") ? RDMA_CM_NO_MODULE
+								 : RDMA_CM_NO_NODE;
 }
 
 static int assign_chardevs(const struct hw *hw, struct host *h)
@@ -268,7 +269,7 @@ int rdma_read(const struct hw *hw, struct host *h, struct err problem[N_SCAN_SOU
 		r = read_sysfs(hw, h, problem_slot(problem, SRC_SYSFS));
 	}
 	for (size_t i = 0; i < h->n_rdma; i++)
-		find_function(h, &h->rdma[i]);
+		rdma_find_function(h, &h->rdma[i]);
 	return r;
 }
 

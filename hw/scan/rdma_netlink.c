@@ -27,7 +27,7 @@ int rdma_netlink_mode(struct nlsock *s, enum rdma_netns_mode *ret, struct err *e
 
 /* --- devices ------------------------------------------------------------------------------ */
 
-static int on_device(const struct nlmsghdr *h, void *arg)
+static int rdma_netlink_on_device(const struct nlmsghdr *h, void *arg)
 {
 	struct rdma_netlink_list *list = arg;
 	struct nldev_dev d, *new;
@@ -49,14 +49,14 @@ int rdma_netlink_list(struct nlsock *s, struct rdma_netlink_list *list, struct e
 		list->n = 0;
 		r = nlsock_ask(s,
 			       nldev_request(RDMA_NLDEV_CMD_GET, NLM_F_DUMP, NLDEV_ANY, NLDEV_ANY),
-			       on_device, list, e);
+			       rdma_netlink_on_device, list, e);
 	}
 	if (r == 0 && e)
 		*e = (struct err){0}; /* of the attempts before */
 	return r;
 }
 
-static bool is_known(const struct host *h, uint32_t index)
+static bool rdma_netlink_is_known(const struct host *h, uint32_t index)
 {
 	for (size_t i = 0; i < h->n_rdma; i++)
 		if (h->rdma[i].index == index)
@@ -72,7 +72,7 @@ static enum link_layer layer_of(const char *protocol)
 									   : LINK_ETHERNET;
 }
 
-static int add_ports(struct rdma_dev *d, uint32_t n, enum link_layer layer)
+static int rdma_netlink_add_ports(struct rdma_dev *d, uint32_t n, enum link_layer layer)
 {
 	if (n == 0 || n > PORTS_MAX)
 		return 0;
@@ -87,7 +87,7 @@ static int add_ports(struct rdma_dev *d, uint32_t n, enum link_layer layer)
 	return 0;
 }
 
-static int add_device(struct host *h, int nsid, const struct nldev_dev *from)
+static int rdma_netlink_add_device(struct host *h, int nsid, const struct nldev_dev *from)
 {
 	struct rdma_dev *d = array_push(h->rdma, h->n_rdma);
 
@@ -99,7 +99,7 @@ static int add_device(struct host *h, int nsid, const struct nldev_dev *from)
 	memcpy(d->fw, from->fw, sizeof(d->fw));
 	d->node_guid = from->node_guid;
 	d->sys_image_guid = from->sys_image_guid;
-	return add_ports(d, from->n_ports, layer_of(from->protocol));
+	return rdma_netlink_add_ports(d, from->n_ports, layer_of(from->protocol));
 }
 
 /* --- ports -------------------------------------------------------------------------------- */
@@ -128,7 +128,7 @@ static int ask_port(struct port_batch *b, struct rdma_dev *d, struct rdma_port *
 			       nldev_request(RDMA_NLDEV_CMD_PORT_GET, 0, d->index, p->num));
 }
 
-static void on_port(size_t i, const struct nlmsghdr *h, int error, void *arg)
+static void rdma_netlink_on_port(size_t i, const struct nlmsghdr *h, int error, void *arg)
 {
 	const struct port_batch *b = arg;
 	struct rdma_port *p = b->refs[i].port;
@@ -150,7 +150,8 @@ static void on_port(size_t i, const struct nlmsghdr *h, int error, void *arg)
 static int run_ports(struct nlsock *s, struct port_batch *b, int r)
 {
 	if (r == 0 && b->requests.n)
-		r = nlsock_batch(s, b->requests.buf, b->requests.len, b->requests.n, on_port, b);
+		r = nlsock_batch(s, b->requests.buf, b->requests.len, b->requests.n,
+				 rdma_netlink_on_port, b);
 	nldev_batch_done(&b->requests);
 	free(b->refs);
 	return r;
@@ -174,8 +175,8 @@ int rdma_netlink_devices(struct nlsock *s, int nsid, struct host *h, struct err 
 	int r = rdma_netlink_list(s, &list, e);
 
 	for (size_t i = 0; i < list.n && r == 0; i++)
-		if (!is_known(h, list.items[i].index))
-			r = add_device(h, nsid, &list.items[i]);
+		if (!rdma_netlink_is_known(h, list.items[i].index))
+			r = rdma_netlink_add_device(h, nsid, &list.items[i]);
 	free(list.items);
 	if (r < 0)
 		return r;
@@ -200,7 +201,7 @@ int rdma_netlink_netdevs(struct nlsock *s, int nsid, struct host *h)
 
 /* --- drivers ------------------------------------------------------------------------------ */
 
-static void on_chardev(size_t i, const struct nlmsghdr *h, int error, void *arg)
+static void rdma_netlink_on_chardev(size_t i, const struct nlmsghdr *h, int error, void *arg)
 {
 	struct rdma_dev *d = ((struct rdma_dev **)arg)[i];
 	struct nldev_chardev c;
@@ -223,7 +224,7 @@ int rdma_netlink_drivers(struct nlsock *s, struct host *h)
 		r = nldev_batch_add(&b, nldev_get_chardev(h->rdma[i].index, "uverbs"));
 	}
 	if (r == 0 && b.n)
-		r = nlsock_batch(s, b.buf, b.len, b.n, on_chardev, asked);
+		r = nlsock_batch(s, b.buf, b.len, b.n, rdma_netlink_on_chardev, asked);
 	nldev_batch_done(&b);
 	free(asked);
 	return r;

@@ -14,7 +14,7 @@
 
 /* --- the list ----------------------------------------------------------------------------- */
 
-static int on_port(int dir, const char *name, void *arg)
+static int rdma_sysfs_on_port(int dir, const char *name, void *arg)
 {
 	struct rdma_dev *d = arg;
 	struct rdma_port *p;
@@ -37,7 +37,7 @@ static int cmp_port(const void *a, const void *b)
 	return (pa->num > pb->num) - (pa->num < pb->num);
 }
 
-static int on_device(int class_dir, const char *name, void *arg)
+static int rdma_sysfs_on_device(int class_dir, const char *name, void *arg)
 {
 	struct host *h = arg;
 	struct rdma_dev d = {.nsid = NSID_HOST, .index = RDMA_INDEX_NONE}, *new;
@@ -47,7 +47,7 @@ static int on_device(int class_dir, const char *name, void *arg)
 		return 0;
 	memcpy(d.name, name, strlen(name) + 1);
 	snprintf(path, sizeof(path), "%s/ports", name);
-	if (sysfs_list(class_dir, path, on_port, &d) == -ENOMEM)
+	if (sysfs_list(class_dir, path, rdma_sysfs_on_port, &d) == -ENOMEM)
 		goto no_memory;
 	if (d.n_ports)
 		qsort(d.ports, d.n_ports, sizeof(*d.ports), cmp_port);
@@ -63,7 +63,7 @@ no_memory:
 
 int rdma_sysfs_list(const struct hw *hw, struct host *h)
 {
-	int r = sysfs_list(hw->sys_fd, "class/infiniband", on_device, h);
+	int r = sysfs_list(hw->sys_fd, "class/infiniband", rdma_sysfs_on_device, h);
 
 	return r < 0 ? r : 0;
 }
@@ -78,7 +78,7 @@ static enum link_layer link_layer_parse(const char *s)
 }
 
 /* "4: ACTIVE"; a number beyond the enum is as unknown as no number. */
-static unsigned read_state(int dir, const char *file, unsigned max)
+static unsigned rdma_sysfs_read_state(int dir, const char *file, unsigned max)
 {
 	char text[64];
 	uint32_t v;
@@ -98,9 +98,9 @@ static void fill_port(int ports_dir, struct rdma_port *p)
 	if (dir < 0)
 		return;
 	if (p->state == PORT_UNKNOWN)
-		p->state = read_state(dir, "state", PORT_ACTIVE_DEFER);
+		p->state = rdma_sysfs_read_state(dir, "state", PORT_ACTIVE_DEFER);
 	if (p->phys_state == PHYS_UNKNOWN)
-		p->phys_state = read_state(dir, "phys_state", PHYS_TEST);
+		p->phys_state = rdma_sysfs_read_state(dir, "phys_state", PHYS_TEST);
 	if (p->link_layer == LINK_UNKNOWN && sysfs_str(dir, text, sizeof(text), "link_layer") > 0)
 		p->link_layer = link_layer_parse(text);
 	if (p->rate_bps == 0 && sysfs_str(dir, text, sizeof(text), "rate") > 0)
@@ -129,7 +129,7 @@ const char *rdma_driver_of(const char *driver)
 	return driver;
 }
 
-static void find_function(int class_dir, int dir, struct rdma_dev *d)
+static void rdma_sysfs_find_function(int class_dir, int dir, struct rdma_dev *d)
 {
 	char text[SYSFS_PATH_MAX];
 
@@ -180,7 +180,7 @@ void rdma_sysfs_fill(const struct hw *hw, struct rdma_dev *d)
 	if (dir < 0)
 		return;
 	if (!d->function[0])
-		find_function(class_dir, dir, d);
+		rdma_sysfs_find_function(class_dir, dir, d);
 	if (!d->driver[0])
 		find_driver(dir, d);
 	fill_texts(dir, d);
@@ -204,7 +204,7 @@ struct gid_walk {
 	struct rdma_port *port;
 };
 
-static bool is_zero(const uint8_t raw[16])
+static bool rdma_sysfs_is_zero(const uint8_t raw[16])
 {
 	static const uint8_t zero[16];
 
@@ -220,7 +220,7 @@ static int on_gid(int dir, const char *name, void *arg)
 
 	if (parse_u64(name, &index) < 0 || index > UINT16_MAX ||
 	    sysfs_str(dir, text, sizeof(text), "%s", name) <= 0 || parse_gid(text, g.raw) < 0 ||
-	    is_zero(g.raw))
+	    rdma_sysfs_is_zero(g.raw))
 		return 0;
 	g.index = (uint32_t)index;
 	if (sysfs_str(w->port_dir, text, sizeof(text), "gid_attrs/types/%u", g.index) > 0)
@@ -300,7 +300,7 @@ struct chardev {
 	enum chardev_kind kind;
 };
 
-static bool kind_of(const char *name, enum chardev_kind *ret)
+static bool rdma_sysfs_kind_of(const char *name, enum chardev_kind *ret)
 {
 	static const char *const prefixes[] = {[CHARDEV_UVERBS] = "uverbs",
 					       [CHARDEV_UMAD] = "umad",
@@ -318,12 +318,12 @@ static bool kind_of(const char *name, enum chardev_kind *ret)
 	return false;
 }
 
-static int on_chardev(int class_dir, const char *name, void *arg)
+static int rdma_sysfs_on_chardev(int class_dir, const char *name, void *arg)
 {
 	struct chardev_table *t = arg;
 	struct chardev c = {0}, *new;
 
-	if (strlen(name) >= sizeof(c.name) || !kind_of(name, &c.kind) ||
+	if (strlen(name) >= sizeof(c.name) || !rdma_sysfs_kind_of(name, &c.kind) ||
 	    sysfs_str(class_dir, c.rdma, sizeof(c.rdma), "%s/ibdev", name) <= 0)
 		return 0;
 	memcpy(c.name, name, strlen(name) + 1);
@@ -353,7 +353,7 @@ int chardevs_read(const struct hw *hw, struct chardev_table *ret)
 
 	*ret = (struct chardev_table){0};
 	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++)
-		if (sysfs_list(hw->sys_fd, classes[i], on_chardev, ret) == -ENOMEM) {
+		if (sysfs_list(hw->sys_fd, classes[i], rdma_sysfs_on_chardev, ret) == -ENOMEM) {
 			chardevs_done(ret);
 			return -ENOMEM;
 		}
@@ -369,7 +369,7 @@ void chardevs_done(struct chardev_table *t)
 }
 
 /* First item of that RDMA device, or where it would stand. */
-static size_t first_of(const struct chardev_table *t, const char *rdma)
+static size_t rdma_sysfs_first_of(const struct chardev_table *t, const char *rdma)
 {
 	size_t low = 0, high = t->n;
 
@@ -401,7 +401,8 @@ static char *slot(struct rdma_dev *d, enum chardev_kind kind)
 
 void chardevs_assign(const struct chardev_table *t, struct rdma_dev *d)
 {
-	for (size_t i = first_of(t, d->name); i < t->n && !strcmp(t->items[i].rdma, d->name); i++) {
+	for (size_t i = rdma_sysfs_first_of(t, d->name);
+	     i < t->n && !strcmp(t->items[i].rdma, d->name); i++) {
 		char *name = slot(d, t->items[i].kind);
 
 		if (name && !name[0])

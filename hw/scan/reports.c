@@ -80,7 +80,7 @@ static int on_vf(int vf, enum vf_link link, uint64_t settings, void *arg)
 	return 0;
 }
 
-static int on_link(const struct nlmsghdr *h, void *arg)
+static int reports_on_link(const struct nlmsghdr *h, void *arg)
 {
 	struct pf *pf = arg;
 
@@ -90,7 +90,7 @@ static int on_link(const struct nlmsghdr *h, void *arg)
 
 /* The uplink's name, if it has one, is "p0"; representors of VFs and SFs sit here, too, and tell
  * nothing: "pf0vf3". */
-static bool is_representor(int net, const char *name)
+static bool reports_is_representor(int net, const char *name)
 {
 	char port[16];
 
@@ -103,10 +103,10 @@ static int on_pf_netdev(int net, const char *name, void *arg)
 	struct pf *pf = arg;
 	int ifindex, r;
 
-	if (pf->n_vfs > 0 || is_representor(net, name) ||
+	if (pf->n_vfs > 0 || reports_is_representor(net, name) ||
 	    sysfs_int(net, &ifindex, "%s/ifindex", name) < 0)
 		return 0;
-	r = nlsock_ask(&pf->rd->route, rtnl_get_vfs(ifindex), on_link, pf, pf->rd->e);
+	r = nlsock_ask(&pf->rd->route, rtnl_get_vfs(ifindex), reports_on_link, pf, pf->rd->e);
 	if (err_is_gone(r) && pf->rd->e) /* renumbered or gone meanwhile */
 		*pf->rd->e = (struct err){0};
 	/* A device in the middle of a reset: what it said before still stands. */
@@ -123,7 +123,7 @@ static int read_vfs(int dir, const char *id, struct reading *rd)
 	return r == -ENOMEM || err_is_transient(r) ? r : 0;
 }
 
-static int on_pci(int bus, const char *name, void *arg)
+static int reports_on_pci(int bus, const char *name, void *arg)
 {
 	struct pci_addr a;
 	AUTO_FD dir = -1;
@@ -146,7 +146,7 @@ static int read_pfs(const struct hw *hw, struct host *h, struct err problem[N_SC
 
 	if (hw->live)
 		nlsock_open(&rd.route, NETLINK_ROUTE, rd.e);
-	r = sysfs_list(hw->sys_fd, "bus/pci/devices", on_pci, &rd);
+	r = sysfs_list(hw->sys_fd, "bus/pci/devices", reports_on_pci, &rd);
 	nlsock_close(&rd.route);
 	return r == -ENOMEM || err_is_transient(r) ? r : 0;
 }

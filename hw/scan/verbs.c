@@ -8,7 +8,7 @@
 #include <infiniband/verbs.h>
 #include <stdlib.h>
 
-static unsigned mtu_bytes(enum ibv_mtu mtu)
+static unsigned verbs_mtu_bytes(enum ibv_mtu mtu)
 {
 	return mtu >= IBV_MTU_256 && mtu <= IBV_MTU_4096 ? 128u << mtu : 0;
 }
@@ -34,8 +34,8 @@ static int query_port(struct ibv_context *ctx, struct rdma_port *p)
 
 	if (r)
 		return -r;
-	p->active_mtu = mtu_bytes(attr.active_mtu);
-	p->max_mtu = mtu_bytes(attr.max_mtu);
+	p->active_mtu = verbs_mtu_bytes(attr.active_mtu);
+	p->max_mtu = verbs_mtu_bytes(attr.max_mtu);
 	p->gid_table_len = attr.gid_tbl_len > 0 ? (unsigned)attr.gid_tbl_len : 0;
 	return 0;
 }
@@ -102,7 +102,7 @@ static int query_gids(struct ibv_context *ctx, struct rdma_dev *d)
 	return n < 0 ? (int)n : r;
 }
 
-static int read_device(struct ibv_device *dev, struct rdma_dev *d)
+static int verbs_read_device(struct ibv_device *dev, struct rdma_dev *d)
 {
 	struct ibv_context *ctx;
 	int r = 0;
@@ -132,7 +132,7 @@ static struct ibv_device *verbs_device(struct ibv_device **list, int n, const ch
 
 /* uverbs answers EIO for a device that is being removed (ib_uverbs_remove_one() in
  * linux/drivers/infiniband/core/uverbs_main.c). If it is ill instead, it stays stale. */
-static bool is_leaving(int r)
+static bool verbs_is_leaving(int r)
 {
 	return r == -EIO || err_is_gone(r);
 }
@@ -153,10 +153,10 @@ void verbs_read(struct rdma_dev *devs, size_t n, struct err *e)
 		struct ibv_device *dev = devs[i].nsid == NSID_HOST
 						 ? verbs_device(list, n_list, devs[i].name)
 						 : NULL;
-		int r = dev ? read_device(dev, &devs[i]) : 0;
+		int r = dev ? verbs_read_device(dev, &devs[i]) : 0;
 
 		devs[i].stale |= r < 0;
-		if (r < 0 && !is_leaving(r) && failed++ == 0)
+		if (r < 0 && !verbs_is_leaving(r) && failed++ == 0)
 			err_set(e, r, "verbs: %s: %s", devs[i].name, strerror(-r));
 	}
 	ibv_free_device_list(list);

@@ -63,8 +63,8 @@ bool pcie_join(const struct pcie_link *lower, const struct pcie_link *upper, str
 	return true;
 }
 
-static bool read_link(const struct hw *hw, const char *lower, const char *upper,
-		      struct pcie_link *ret)
+static bool pcie_read_link(const struct hw *hw, const char *lower, const char *upper,
+			   struct pcie_link *ret)
 {
 	struct pcie_link low = {0}, up = {0};
 
@@ -127,10 +127,10 @@ void pcie_read(const struct hw *hw, const struct function *f, struct port_settin
 		return;
 	memcpy(path, f->path, sizeof(path));
 	take_bridge(path, upper);
-	if (read_link(hw, f->id, upper, &ret->pcie))
+	if (pcie_read_link(hw, f->id, upper, &ret->pcie))
 		ret->seen |= SETTINGS_PCIE;
 	while (take_bridge(path, lower) && take_bridge(path, upper)) {
-		if (read_link(hw, lower, upper, &link))
+		if (pcie_read_link(hw, lower, upper, &link))
 			note_segment(upper, &link, ret);
 		else
 			whole = false;

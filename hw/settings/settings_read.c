@@ -80,8 +80,8 @@ static const struct netdev *uplink_of(const struct host *h, const struct functio
 	return found;
 }
 
-static struct settings_source source_of(const struct host *h, const struct rdma_dev *dev,
-					const struct rdma_port *port)
+static struct settings_source settings_source_of(const struct host *h, const struct rdma_dev *dev,
+						 const struct rdma_port *port)
 {
 	const struct function *own = host_function(h, dev->function);
 	struct settings_source s = {.function = physical_function(h, own)};
@@ -115,7 +115,7 @@ static int list_ports(struct reading *rd, const struct host *h)
 		const struct rdma_dev *dev = &h->rdma[i];
 
 		for (unsigned k = 0; k < dev->n_ports; k++) {
-			struct settings_source like = source_of(h, dev, &dev->ports[k]);
+			struct settings_source like = settings_source_of(h, dev, &dev->ports[k]);
 			ssize_t found = find_source(rd, &like);
 			struct settings_port *p = found < 0 ? NULL
 							    : array_push(rd->ports, rd->n_ports);
@@ -164,7 +164,7 @@ static int questions_make(struct questions *q, struct reading *rd)
 	return r;
 }
 
-static void on_answer(size_t index, const struct nlmsghdr *h, int error, void *arg)
+static void settings_on_answer(size_t index, const struct nlmsghdr *h, int error, void *arg)
 {
 	const struct questions *q = arg;
 	struct port_settings *settings = &q->sources[q->of[index]].settings;
@@ -176,13 +176,13 @@ static void on_answer(size_t index, const struct nlmsghdr *h, int error, void *a
 		dcb_decode_settings(h, settings);
 }
 
-static int ask(struct reading *rd, struct nlsock *s, uint16_t family)
+static int settings_ask(struct reading *rd, struct nlsock *s, uint16_t family)
 {
 	struct questions q = {.sources = rd->sources, .family = family};
 	int r = questions_make(&q, rd);
 
 	if (r == 0 && q.batch.n > 0)
-		r = nlsock_batch(s, q.batch.buf, q.batch.len, q.batch.n, on_answer, &q);
+		r = nlsock_batch(s, q.batch.buf, q.batch.len, q.batch.n, settings_on_answer, &q);
 	questions_done(&q);
 	return r == -ENOMEM ? r : 0;
 }
@@ -194,7 +194,7 @@ static int ask_dcb(struct reading *rd)
 
 	if (nlsock_open(&s, NETLINK_ROUTE, NULL) < 0)
 		return 0;
-	r = ask(rd, &s, 0);
+	r = settings_ask(rd, &s, 0);
 	nlsock_close(&s);
 	return r;
 }
@@ -209,7 +209,7 @@ static int ask_pause(struct reading *rd)
 		return 0;
 	family = nlsock_family(&s, ETHTOOL_GENL_NAME);
 	if (family)
-		r = ask(rd, &s, family);
+		r = settings_ask(rd, &s, family);
 	nlsock_close(&s);
 	return r;
 }

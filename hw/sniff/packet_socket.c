@@ -156,12 +156,12 @@ static struct tpacket_block_desc *block_of(const struct packet_socket *s)
 	return (void *)(s->ring + s->block * BLOCK_SIZE);
 }
 
-static bool is_ours(const struct tpacket_block_desc *b)
+static bool packet_socket_is_ours(const struct tpacket_block_desc *b)
 {
 	return __atomic_load_n(&b->hdr.bh1.block_status, __ATOMIC_ACQUIRE) & TP_STATUS_USER;
 }
 
-static void give_back(struct packet_socket *s)
+static void packet_socket_give_back(struct packet_socket *s)
 {
 	__atomic_store_n(&block_of(s)->hdr.bh1.block_status, TP_STATUS_KERNEL, __ATOMIC_RELEASE);
 	s->block = (s->block + 1) % N_BLOCKS;
@@ -216,7 +216,7 @@ static bool block_deliver(struct packet_socket *s, sniffed_fn *fn, void *arg)
 		more = packet_deliver(s, h, fn, arg);
 		at += h->tp_next_offset;
 	}
-	give_back(s);
+	packet_socket_give_back(s);
 	return more;
 }
 
@@ -238,11 +238,11 @@ static int wait_for_block(const struct packet_socket *s, int wait_ms)
 int packet_socket_next(struct packet_socket *s, int wait_ms, sniffed_fn *fn, void *arg,
 		       struct err *e)
 {
-	int r = is_ours(block_of(s)) ? 0 : wait_for_block(s, wait_ms);
+	int r = packet_socket_is_ours(block_of(s)) ? 0 : wait_for_block(s, wait_ms);
 
 	if (r < 0)
 		return err_set(e, r, "%s", strerror(-r));
-	for (size_t i = 0; i < N_BLOCKS && is_ours(block_of(s)); i++)
+	for (size_t i = 0; i < N_BLOCKS && packet_socket_is_ours(block_of(s)); i++)
 		if (!block_deliver(s, fn, arg))
 			return 0;
 	return 1;

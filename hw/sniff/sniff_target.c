@@ -18,7 +18,7 @@ struct first {
 };
 
 /* The first in the alphabet, so that it is the same each time. */
-static int on_entry(int dir, const char *name, void *arg)
+static int sniff_target_on_entry(int dir, const char *name, void *arg)
 {
 	struct first *f = arg;
 
@@ -28,14 +28,14 @@ static int on_entry(int dir, const char *name, void *arg)
 	return 0;
 }
 
-static void first_of(const struct hw *hw, const char *folder, const char *name, const char *below,
-		     char *ret, size_t size)
+static void sniff_target_first_of(const struct hw *hw, const char *folder, const char *name,
+				  const char *below, char *ret, size_t size)
 {
 	struct first f = {ret, size};
 	char path[SYSFS_PATH_MAX];
 
 	snprintf(path, sizeof(path), "%s/%s/%s", folder, name, below);
-	sysfs_list(hw->sys_fd, path, on_entry, &f);
+	sysfs_list(hw->sys_fd, path, sniff_target_on_entry, &f);
 }
 
 /* A soft-RoCE device names its netdev itself; of others it is that of the first port's first GID,
@@ -47,7 +47,8 @@ static void netdev_of_rdma(const struct hw *hw, const char *name, struct sniff_t
 	    sysfs_str(hw->sys_fd, t->netdev, sizeof(t->netdev),
 		      "class/infiniband/%s/ports/1/gid_attrs/ndevs/0", name) > 0)
 		return;
-	first_of(hw, "class/infiniband", name, "device/net", t->netdev, sizeof(t->netdev));
+	sniff_target_first_of(hw, "class/infiniband", name, "device/net", t->netdev,
+			      sizeof(t->netdev));
 }
 
 bool sniff_target_is_soft(const struct hw *hw, const char *rdma)
@@ -64,13 +65,16 @@ int sniff_target_find(const struct hw *hw, const char *name, struct sniff_target
 		return -ENODEV;
 	if (strlen(name) < sizeof(t.netdev) && sysfs_exists(hw->sys_fd, "class/net/%s", name)) {
 		memcpy(t.netdev, name, strlen(name));
-		first_of(hw, "class/net", name, "device/infiniband", t.rdma, sizeof(t.rdma));
+		sniff_target_first_of(hw, "class/net", name, "device/infiniband", t.rdma,
+				      sizeof(t.rdma));
 	} else if (sysfs_exists(hw->sys_fd, "class/infiniband/%s", name)) {
 		memcpy(t.rdma, name, strlen(name));
 		netdev_of_rdma(hw, name, &t);
 	} else {
-		first_of(hw, "bus/pci/devices", name, "net", t.netdev, sizeof(t.netdev));
-		first_of(hw, "bus/pci/devices", name, "infiniband", t.rdma, sizeof(t.rdma));
+		sniff_target_first_of(hw, "bus/pci/devices", name, "net", t.netdev,
+				      sizeof(t.netdev));
+		sniff_target_first_of(hw, "bus/pci/devices", name, "infiniband", t.rdma,
+				      sizeof(t.rdma));
 	}
 	if (t.netdev[0] == '\0' && t.rdma[0] == '\0')
 		return -ENODEV;

@@ -35,7 +35,7 @@ void due_within(struct due *d, uint64_t ms)
 		due_in(d, ms);
 }
 
-static void on_closed(uv_handle_t *timer)
+static void due_on_closed(uv_handle_t *timer)
 {
 	struct due *d = timer->data;
 
@@ -46,5 +46,5 @@ static void on_closed(uv_handle_t *timer)
 void due_close(struct due *d, void (*closed)(void *arg))
 {
 	d->closed = closed;
-	uv_close((uv_handle_t *)&d->timer, on_closed);
+	uv_close((uv_handle_t *)&d->timer, due_on_closed);
 }

@@ -25,7 +25,7 @@ static void list_remove(struct job *j)
 	*(j->next ? &j->next->prev : &youngest) = j->prev;
 }
 
-static void on_worker(uv_work_t *work)
+static void job_on_worker(uv_work_t *work)
 {
 	struct job *j = work->data;
 
@@ -39,7 +39,7 @@ static uint64_t age_ms(const struct job *j)
 	return uv_now(j->work.loop) - j->began_ms;
 }
 
-static void describe(const struct job *j, struct job_status *ret)
+static void job_describe(const struct job *j, struct job_status *ret)
 {
 	*ret = (struct job_status){
 		.for_ms = age_ms(j),
@@ -50,14 +50,14 @@ static void describe(const struct job *j, struct job_status *ret)
 		j->describe(j->arg, ret->text, sizeof(ret->text));
 }
 
-static void on_worked(uv_work_t *work, int status)
+static void job_on_worked(uv_work_t *work, int status)
 {
 	struct job *j = work->data;
 	struct job_status s;
 
 	(void)status;
 	if (j->told) {
-		describe(j, &s);
+		job_describe(j, &s);
 		log_info("worker", 0, "%s has ended, after %llu s", s.text,
 			 (unsigned long long)s.for_ms / 1000);
 	}
@@ -77,7 +77,7 @@ void job_begin(struct job *j, uv_loop_t *loop, const char *name, void (*run)(voi
 			  .arg = arg,
 			  .began_ms = uv_now(loop)};
 	/* Fails only without a function to run. */
-	uv_queue_work(loop, &j->work, on_worker, on_worked);
+	uv_queue_work(loop, &j->work, job_on_worker, job_on_worked);
 	list_add(j);
 }
 
@@ -86,7 +86,7 @@ size_t job_list(struct job_status *ret, size_t max, uint64_t at_least_ms)
 	size_t n = 0;
 
 	for (const struct job *j = oldest; j && n < max && age_ms(j) >= at_least_ms; j = j->next)
-		describe(j, &ret[n++]);
+		job_describe(j, &ret[n++]);
 	return n;
 }
 
@@ -97,11 +97,11 @@ uint64_t job_oldest_ms(void)
 
 /* --- the watch -------------------------------------------------------------------------------- */
 
-static void tell(struct job *j)
+static void job_tell(struct job *j)
 {
 	struct job_status s;
 
-	describe(j, &s);
+	job_describe(j, &s);
 	j->told = true;
 	if (s.has_thread)
 		log_warn("worker", 0,
@@ -114,7 +114,7 @@ static void tell(struct job *j)
 		j->slow(j->arg);
 }
 
-static void on_due(void *arg)
+static void job_on_due(void *arg)
 {
 	const struct job_watch *w = arg;
 	struct job *next;
@@ -122,7 +122,7 @@ static void on_due(void *arg)
 	for (struct job *j = oldest; j && age_ms(j) >= w->patience_ms; j = next) {
 		next = j->next;
 		if (!j->told)
-			tell(j);
+			job_tell(j);
 	}
 }
 
@@ -140,7 +140,7 @@ static void on_prepare(uv_prepare_t *prepare)
 void job_watch_open(struct job_watch *w, uv_loop_t *loop, uint64_t patience_ms)
 {
 	w->patience_ms = patience_ms;
-	due_init(&w->due, loop, on_due, w);
+	due_init(&w->due, loop, job_on_due, w);
 	uv_unref((uv_handle_t *)&w->due.timer);
 	uv_prepare_init(loop, &w->prepare);
 	w->prepare.data = w;

@@ -47,7 +47,7 @@ static uint64_t list_due(const struct cri *c)
 	return due_ms < c->next_ms ? c->next_ms : due_ms;
 }
 
-static void tell_success(struct cri *c, size_t left_out)
+static void cri_tell_success(struct cri *c, size_t left_out)
 {
 	if (c->told_trouble || !c->list.known)
 		log_info("cri", 0, "the pods' sandboxes come from %s at %s", c->status.runtime,
@@ -80,7 +80,7 @@ static int take_list(struct cri *c, struct sandbox_list *list, size_t left_out)
 		return r;
 	sandbox_list_date(list, &c->list, uv_now(c->loop), unix_ns());
 	list->asked_ms = c->asked_ms;
-	tell_success(c, left_out);
+	cri_tell_success(c, left_out);
 	sandbox_list_done(&c->list);
 	c->list = *list;
 	c->answered_ms = c->asked_ms;
@@ -91,7 +91,7 @@ static int take_list(struct cri *c, struct sandbox_list *list, size_t left_out)
 	return 0;
 }
 
-static void on_list(struct grpc_call *call, const uint8_t *message, size_t len, void *arg)
+static void cri_on_list(struct grpc_call *call, const uint8_t *message, size_t len, void *arg)
 {
 	struct cri *c = arg;
 	struct sandbox_list list = {0};
@@ -129,7 +129,7 @@ static void on_list_end(struct grpc_call *call, enum grpc_status status, const c
 
 static void ask_list(struct cri *c)
 {
-	struct grpc_reply reply = {.message = on_list, .end = on_list_end, .arg = c};
+	struct grpc_reply reply = {.message = cri_on_list, .end = on_list_end, .arg = c};
 	int r;
 
 	c->wanted = c->got = false;
@@ -235,7 +235,7 @@ static uint64_t connect_due(const struct cri *c)
 	return c->client ? DUE_NEVER : sooner(c->connect_ms, asked_for_ms);
 }
 
-static uint64_t next_due(const struct cri *c)
+static uint64_t cri_next_due(const struct cri *c)
 {
 	if (c->over || c->tell_list || c->tell_failure)
 		return 0;
@@ -255,7 +255,7 @@ static void tell_owner(struct cri *c)
 	}
 }
 
-static void on_due(void *arg)
+static void cri_on_due(void *arg)
 {
 	struct cri *c = arg;
 
@@ -269,7 +269,7 @@ static void on_due(void *arg)
 		ask_list(c);
 	if (!c->over && details_due(c) <= uv_now(c->loop))
 		ask_details(c);
-	due_at(&c->due, next_due(c));
+	due_at(&c->due, cri_next_due(c));
 }
 
 /* --- life ------------------------------------------------------------------------------------- */
@@ -295,7 +295,7 @@ int cri_open(struct cri **ret, struct uv_loop_s *loop, const char *socket, cri_f
 	c->fn = fn;
 	c->arg = arg;
 	c->await_ms = DUE_NEVER;
-	due_init(&c->due, loop, on_due, c);
+	due_init(&c->due, loop, cri_on_due, c);
 	r = cri_sockets_open(c, socket, e);
 	if (r < 0) {
 		cri_close(c);

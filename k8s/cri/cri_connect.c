@@ -62,7 +62,7 @@ void cri_failed(struct cri *c, uint64_t since_ms, const char *fmt, ...)
 
 /* --- the stream of events --------------------------------------------------------------------- */
 
-static void on_event(struct grpc_call *call, const uint8_t *message, size_t len, void *arg)
+static void cri_on_event(struct grpc_call *call, const uint8_t *message, size_t len, void *arg)
 {
 	struct cri *c = arg;
 	struct cri_event e = {.kind = CRI_EVENT_OTHER};
@@ -106,7 +106,7 @@ static void on_events_end(struct grpc_call *call, enum grpc_status status, const
 
 static int start_stream(struct cri *c)
 {
-	struct grpc_reply reply = {.message = on_event, .end = on_events_end, .arg = c};
+	struct grpc_reply reply = {.message = cri_on_event, .end = on_events_end, .arg = c};
 	AUTO_FREE uint8_t *filter = NULL;
 	size_t len;
 	int r;
@@ -188,7 +188,7 @@ static void on_version_end(struct grpc_call *call, enum grpc_status status, cons
 	try_next(c);
 }
 
-static int greet(struct cri *c, struct err *e)
+static int cri_greet(struct cri *c, struct err *e)
 {
 	struct grpc_limits limits = {.max_message = ANSWER_MAX, .max_calls = CALLS_MAX};
 	struct grpc_reply reply = {.message = on_version, .end = on_version_end, .arg = c};
@@ -217,7 +217,7 @@ static bool find_socket(struct cri *c)
 	return false;
 }
 
-static bool is_watched(const struct cri *c)
+static bool cri_is_watched(const struct cri *c)
 {
 	for (size_t i = 0; i < c->n_sockets; i++)
 		if (!c->watches[i])
@@ -234,9 +234,9 @@ void cri_connect(struct cri *c)
 	if (!find_socket(c)) {
 		cri_failed(c, c->asked_ms, "%s is not there", c->sockets[c->at]);
 		cri_lost(c);
-		if (!c->list.known && is_watched(c))
+		if (!c->list.known && cri_is_watched(c))
 			c->connect_ms = DUE_NEVER;
-	} else if (greet(c, &e) < 0) {
+	} else if (cri_greet(c, &e) < 0) {
 		cri_failed(c, c->asked_ms, "%s", e.msg);
 		try_next(c);
 	}
@@ -268,7 +268,7 @@ void cri_hang_up(struct cri *c)
 
 /* --- the sockets ------------------------------------------------------------------------------ */
 
-static bool is_ours(const struct cri *c, const char *name)
+static bool cri_is_ours(const struct cri *c, const char *name)
 {
 	for (size_t i = 0; i < c->n_sockets; i++)
 		if (strcmp(strrchr(c->sockets[i], '/') + 1, name) == 0)
@@ -277,12 +277,12 @@ static bool is_ours(const struct cri *c, const char *name)
 }
 
 /* A socket made anew is another runtime's life: no reason for patience with the one before. */
-static void on_hint(const char *name, void *arg)
+static void cri_on_hint(const char *name, void *arg)
 {
 	struct cri *c = arg;
 	struct file_id id;
 
-	if (name && !is_ours(c, name))
+	if (name && !cri_is_ours(c, name))
 		return;
 	id = file_id_of_linked_socket(c->sockets[c->at]);
 	if (c->client && !c->over && (!file_id_is_there(&id) || file_id_equal(&id, &c->sock_id)))
@@ -293,7 +293,7 @@ static void on_hint(const char *name, void *arg)
 	due_in(&c->due, 0);
 }
 
-static void watch_folder(struct cri *c, size_t i)
+static void cri_watch_folder(struct cri *c, size_t i)
 {
 	const char *path = c->sockets[i];
 	size_t len = (size_t)(strrchr(path, '/') - path);
@@ -302,7 +302,7 @@ static void watch_folder(struct cri *c, size_t i)
 
 	if (!dir)
 		return;
-	if (dir_watch_open(&c->watches[i], c->loop, dir, on_hint, c, &e) < 0)
+	if (dir_watch_open(&c->watches[i], c->loop, dir, cri_on_hint, c, &e) < 0)
 		log_warn("cri", 0, "%s, going on without it", e.msg);
 }
 
@@ -313,7 +313,7 @@ static int add_socket(struct cri *c, const char *path, struct err *e)
 	c->sockets[c->n_sockets] = strdup(path);
 	if (!c->sockets[c->n_sockets])
 		return err_set(e, -ENOMEM, "out of memory");
-	watch_folder(c, c->n_sockets++);
+	cri_watch_folder(c, c->n_sockets++);
 	return 0;
 }
 

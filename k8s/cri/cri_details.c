@@ -18,7 +18,7 @@ void cri_details_done(struct cri_details *d)
 
 /* --- a new list ------------------------------------------------------------------------------- */
 
-static int by_id(const void *a, const void *b)
+static int cri_details_by_id(const void *a, const void *b)
 {
 	return strcmp((*(struct sandbox *const *)a)->id, (*(struct sandbox *const *)b)->id);
 }
@@ -28,10 +28,10 @@ static void make_index(struct sandbox **ret, const struct sandbox_list *l)
 {
 	for (size_t i = 0; i < l->n; i++)
 		ret[i] = &l->items[i];
-	qsort(ret, l->n, sizeof(struct sandbox *), by_id);
+	qsort(ret, l->n, sizeof(struct sandbox *), cri_details_by_id);
 }
 
-static void move_details(struct sandbox *to, struct sandbox *from)
+static void cri_details_move_details(struct sandbox *to, struct sandbox *from)
 {
 	to->detailed = from->detailed;
 	to->host_network = from->host_network;
@@ -59,7 +59,7 @@ static void merge_todos(struct cri_details *d, struct cri_todo *items, struct sa
 		while (t < d->n && strcmp(d->items[t].id, id) < 0)
 			t++;
 		if (k < n_before && strcmp(before[k]->id, id) == 0)
-			move_details(now[i], before[k]);
+			cri_details_move_details(now[i], before[k]);
 		if (!is_wanting(now[i]) || (n > 0 && strcmp(items[n - 1].id, id) == 0))
 			continue;
 		if (t < d->n && strcmp(d->items[t].id, id) == 0)

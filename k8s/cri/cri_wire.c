@@ -86,8 +86,8 @@ static bool copy_sandbox(struct sandbox *s, const Runtime__V1__PodSandbox *from)
 	       utf8_copy_name(s->uid, sizeof(s->uid), m->uid);
 }
 
-static int add_all(struct sandbox_list *l, size_t *left_out,
-		   const Runtime__V1__ListPodSandboxResponse *m)
+static int cri_add_all(struct sandbox_list *l, size_t *left_out,
+		       const Runtime__V1__ListPodSandboxResponse *m)
 {
 	if (m->n_items > CRI_LIST_MAX)
 		return -EMSGSIZE;
@@ -116,7 +116,7 @@ int cri_list_decode(struct sandbox_list *ret, size_t *ret_left_out, const uint8_
 
 	if (!m)
 		return r;
-	r = add_all(&l, &left_out, (Runtime__V1__ListPodSandboxResponse *)m);
+	r = cri_add_all(&l, &left_out, (Runtime__V1__ListPodSandboxResponse *)m);
 	protobuf_c_message_free_unpacked(m, &budget.allocator);
 	if (r < 0) {
 		sandbox_list_done(&l);

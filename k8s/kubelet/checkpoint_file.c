@@ -15,7 +15,7 @@
 #define FILE_NAME      "device-plugins/kubelet_internal_checkpoint"
 #define CHECKPOINT_MAX (16u << 20)
 
-static int read_all(int fd, char **ret, size_t *ret_len)
+static int checkpoint_file_read_all(int fd, char **ret, size_t *ret_len)
 {
 	AUTO_FREE char *text = NULL;
 	struct stat st;
@@ -69,7 +69,7 @@ static int read_if_new(struct checkpoint *c, int fd, struct stat *known)
 		return -errno;
 	if (known && is_same_file(&st, known))
 		return -EALREADY;
-	r = read_all(fd, &c->text, &c->len);
+	r = checkpoint_file_read_all(fd, &c->text, &c->len);
 	if (r == 0 && known)
 		*known = st;
 	return r;
@@ -116,7 +116,7 @@ int granted_read(struct granted_list *ret, const char *kubelet_dir, struct stat 
 }
 
 /* What cannot be told is not gone. */
-static bool has_folder(const char *kubelet_dir, const char *uid)
+static bool checkpoint_file_has_folder(const char *kubelet_dir, const char *uid)
 {
 	AUTO_FREE char *path = NULL;
 
@@ -134,7 +134,7 @@ void pod_checkpoint_drop_gone(struct pod_list *l, const char *kubelet_dir)
 	size_t n = 0;
 
 	for (size_t i = 0; i < l->n; i++)
-		if (has_folder(kubelet_dir, l->devices[i].uid))
+		if (checkpoint_file_has_folder(kubelet_dir, l->devices[i].uid))
 			l->devices[n++] = l->devices[i];
 	l->n = n;
 }

@@ -32,7 +32,7 @@ static int add_failed(struct parse *p, int code)
 	return err_set(p->err, code, "out of memory");
 }
 
-static int add_ids(struct parse *p, struct pod_device *e, const json_t *ids)
+static int pod_checkpoint_add_ids(struct parse *p, struct pod_device *e, const json_t *ids)
 {
 	const json_t *id;
 	size_t i;
@@ -60,14 +60,14 @@ static int add_ids_by_node(struct parse *p, struct pod_device *e, json_t *by_nod
 	int r;
 
 	json_object_foreach (by_node, node, ids) {
-		r = add_ids(p, e, ids);
+		r = pod_checkpoint_add_ids(p, e, ids);
 		if (r < 0)
 			return r;
 	}
 	return 0;
 }
 
-static int add_entry(struct parse *p, const json_t *entry)
+static int pod_checkpoint_add_entry(struct parse *p, const json_t *entry)
 {
 	struct pod_device e = {
 		.uid = json_string_value(json_object_get(entry, "PodUID")),
@@ -83,10 +83,11 @@ static int add_entry(struct parse *p, const json_t *entry)
 		return bad_entry(p, "ResourceName", "a string");
 	if (!ids)
 		return bad_entry(p, "DeviceIDs", "there");
-	return json_is_object(ids) ? add_ids_by_node(p, &e, ids) : add_ids(p, &e, ids);
+	return json_is_object(ids) ? add_ids_by_node(p, &e, ids)
+				   : pod_checkpoint_add_ids(p, &e, ids);
 }
 
-static int add_entries(struct parse *p, const json_t *root)
+static int pod_checkpoint_add_entries(struct parse *p, const json_t *root)
 {
 	const json_t *data = json_object_get(root, "Data"), *entries, *entry;
 	int r;
@@ -100,7 +101,7 @@ static int add_entries(struct parse *p, const json_t *root)
 	if (!json_is_array(entries))
 		return err_set(p->err, -EBADMSG, "Data.PodDeviceEntries is not a list");
 	json_array_foreach (entries, p->entry, entry) {
-		r = add_entry(p, entry);
+		r = pod_checkpoint_add_entry(p, entry);
 		if (r < 0)
 			return r;
 	}
@@ -123,7 +124,7 @@ int pod_checkpoint_parse(struct pod_list *ret, const char *text, size_t len, str
 
 	if (!root)
 		return load_failed(&at, e);
-	r = add_entries(&p, root);
+	r = pod_checkpoint_add_entries(&p, root);
 	json_decref(root);
 	if (r < 0) {
 		pod_list_done(&p.list);

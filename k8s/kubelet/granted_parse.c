@@ -56,7 +56,7 @@ static int base64_decode(const char *text, uint8_t *bytes, size_t *ret_len)
 
 /* --- one entry -------------------------------------------------------------------------------- */
 
-static int add_text(char ***texts, size_t *n, const char *text)
+static int granted_add_text(char ***texts, size_t *n, const char *text)
 {
 	char **grown = array_room(*texts, *n, sizeof(**texts));
 
@@ -98,13 +98,13 @@ static int add_nodes(struct granted *g, const char *text)
 	g->no_network = says_no_network(m);
 	for (size_t i = 0; r == 0 && i < m->n_devices; i++)
 		if (strncmp(m->devices[i]->host_path, dev, sizeof(dev) - 1) == 0)
-			r = add_text(&g->nodes, &g->n_nodes,
-				     m->devices[i]->host_path + sizeof(dev) - 1);
+			r = granted_add_text(&g->nodes, &g->n_nodes,
+					     m->devices[i]->host_path + sizeof(dev) - 1);
 	protobuf_c_message_free_unpacked(&m->base, &budget.allocator);
 	return r;
 }
 
-static int add_ids(struct granted *g, const json_t *ids)
+static int granted_add_ids(struct granted *g, const json_t *ids)
 {
 	const json_t *id;
 	size_t i;
@@ -112,7 +112,7 @@ static int add_ids(struct granted *g, const json_t *ids)
 
 	json_array_foreach (ids, i, id)
 		if (r == 0 && json_is_string(id))
-			r = add_text(&g->ids, &g->n_ids, json_string_value(id));
+			r = granted_add_text(&g->ids, &g->n_ids, json_string_value(id));
 	return r;
 }
 
@@ -124,9 +124,9 @@ static int add_all_ids(struct granted *g, json_t *ids)
 	int r = 0;
 
 	if (!json_is_object(ids))
-		return add_ids(g, ids);
+		return granted_add_ids(g, ids);
 	json_object_foreach (ids, node, of_node)
-		r = r == 0 ? add_ids(g, of_node) : r;
+		r = r == 0 ? granted_add_ids(g, of_node) : r;
 	return r;
 }
 
@@ -154,7 +154,7 @@ static int fill(struct granted *g, const json_t *entry)
 /* --- all of them ------------------------------------------------------------------------------ */
 
 /* 1: it cannot be decoded. */
-static int add_entry(struct granted_list *l, const json_t *entry)
+static int granted_add_entry(struct granted_list *l, const json_t *entry)
 {
 	struct granted_list one = {.items = calloc(1, sizeof(struct granted)), .n = 1};
 	struct granted *at;
@@ -173,7 +173,7 @@ static int add_entry(struct granted_list *l, const json_t *entry)
 	return r == -EBADMSG ? 1 : r;
 }
 
-static int add_entries(struct granted_list *l, const json_t *entries)
+static int granted_add_entries(struct granted_list *l, const json_t *entries)
 {
 	const json_t *entry;
 	int bad = 0, r = 0;
@@ -182,7 +182,7 @@ static int add_entries(struct granted_list *l, const json_t *entries)
 	if (entries && !json_is_null(entries) && !json_is_array(entries))
 		return -EBADMSG;
 	json_array_foreach (entries, i, entry) {
-		r = add_entry(l, entry);
+		r = granted_add_entry(l, entry);
 		if (r < 0)
 			return r;
 		bad += r;
@@ -201,7 +201,7 @@ int granted_parse(struct granted_list *ret, const char *text, size_t len, struct
 	if (!root && json_text_no_memory(&at))
 		r = -ENOMEM;
 	if (r == 0)
-		r = add_entries(&l, json_object_get(data, "PodDeviceEntries"));
+		r = granted_add_entries(&l, json_object_get(data, "PodDeviceEntries"));
 	json_decref(root);
 	if (r >= 0) {
 		*ret = l;

@@ -139,7 +139,7 @@ static void tell_allocations(const struct kubelet *k)
 		k->hooks.allocations_changed(k->hooks.arg);
 }
 
-static void look_at_everything(struct kubelet *k)
+static void kubelet_look_at_everything(struct kubelet *k)
 {
 	look_at_folders(k);
 	tell_swept(k);
@@ -152,7 +152,7 @@ static void on_plugins_hint(const char *name, void *arg)
 	bool is_ours, is_new = false;
 
 	if (!name) {
-		look_at_everything(k);
+		kubelet_look_at_everything(k);
 		return;
 	}
 	if (strcmp(name, CHECKPOINT) == 0) {
@@ -175,15 +175,16 @@ static void on_registry_hint(const char *name, void *arg)
 		look_at_folders(k);
 }
 
-static void on_poll(void *arg)
+static void kubelet_on_poll(void *arg)
 {
 	struct kubelet *k = arg;
 
 	due_in(&k->poll, POLL_MS);
-	look_at_everything(k);
+	kubelet_look_at_everything(k);
 }
 
-static struct dir_watch *watch_folder(struct kubelet *k, const char *dir, dir_watch_fn *hint)
+static struct dir_watch *kubelet_watch_folder(struct kubelet *k, const char *dir,
+					      dir_watch_fn *hint)
 {
 	struct dir_watch *w = NULL;
 	struct err e = {0};
@@ -249,7 +250,7 @@ static void kubelet_free(void *arg)
 	free(k);
 }
 
-static void on_poll_closed(void *arg)
+static void kubelet_on_poll_closed(void *arg)
 {
 	struct kubelet *k = arg;
 
@@ -259,7 +260,7 @@ static void on_poll_closed(void *arg)
 static void end_if_empty(struct kubelet *k)
 {
 	if (k->closing && k->n_plugins == 0)
-		due_close(&k->poll, on_poll_closed);
+		due_close(&k->poll, kubelet_on_poll_closed);
 }
 
 static void on_plugin_gone(void *arg)
@@ -383,11 +384,11 @@ int kubelet_open(struct kubelet **ret, struct uv_loop_s *loop, const struct kube
 		kubelet_free(k);
 		return err_set(e, -ENOMEM, "out of memory");
 	}
-	due_init(&k->poll, loop, on_poll, k);
+	due_init(&k->poll, loop, kubelet_on_poll, k);
 	due_init(&k->unclaimed, loop, on_unclaimed, k);
-	k->plugins_watch = watch_folder(k, k->plugins_dir, on_plugins_hint);
+	k->plugins_watch = kubelet_watch_folder(k, k->plugins_dir, on_plugins_hint);
 	if (k->registration != REGISTRATION_LEGACY)
-		k->registry_watch = watch_folder(k, k->registry_dir, on_registry_hint);
+		k->registry_watch = kubelet_watch_folder(k, k->registry_dir, on_registry_hint);
 	choose_folder(k);
 	look_at_sock(k);
 	if (!k->place.folder)

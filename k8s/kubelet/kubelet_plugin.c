@@ -39,7 +39,7 @@ static uint64_t now_of(const struct kubelet_plugin *p)
 	return uv_now(p->place->loop);
 }
 
-static void on_due(void *arg)
+static void kubelet_plugin_on_due(void *arg)
 {
 	plugin_run(arg);
 }
@@ -61,7 +61,7 @@ static void on_watchers(unsigned n, void *arg)
 	kick(p);
 }
 
-static void on_asked(void *arg)
+static void kubelet_plugin_on_asked(void *arg)
 {
 	struct kubelet_plugin *p = arg;
 
@@ -166,7 +166,7 @@ static int try_socket(const char *path)
 }
 
 /* Another process serves our path: after an update, our successor. */
-static bool is_taken(const struct kubelet_plugin *p)
+static bool kubelet_plugin_is_taken(const struct kubelet_plugin *p)
 {
 	return p->has_served && !(p->server && uds_server_is_there(p->server)) &&
 	       try_socket(p->path) == 0;
@@ -200,7 +200,7 @@ static int open_server(struct kubelet_plugin *p, struct err *e)
 {
 	struct grpc_service service = plugin_service_grpc(p->service);
 
-	if (is_taken(p))
+	if (kubelet_plugin_is_taken(p))
 		return err_set(e, -EADDRINUSE, "another process serves %s", p->path);
 	close_server(p);
 	return uds_server_open(&p->server, p->place->loop, p->path, &server_opts, &service, e);
@@ -269,7 +269,7 @@ static bool adopt_server(struct kubelet_plugin *p)
 	return true;
 }
 
-static void serve_socket(struct kubelet_plugin *p)
+static void kubelet_plugin_serve_socket(struct kubelet_plugin *p)
 {
 	struct err e = {0};
 
@@ -343,7 +343,7 @@ static void on_unseen(struct kubelet_plugin *p)
 		kubelet_place_leave_registry(place);
 	}
 	if (place->registry)
-		serve_socket(p);
+		kubelet_plugin_serve_socket(p);
 	else
 		follow_place(p);
 }
@@ -464,7 +464,7 @@ static uint64_t take_steps(struct kubelet_plugin *p)
 	while ((step = registration_next(&p->registration, now_of(p), &wake_ms)) !=
 	       REGISTRATION_WAIT) {
 		if (step == REGISTRATION_SERVE)
-			serve_socket(p);
+			kubelet_plugin_serve_socket(p);
 		else if (step == REGISTRATION_CALL)
 			call_register(p);
 		else
@@ -658,7 +658,7 @@ int plugin_new(struct kubelet_plugin **ret, struct kubelet_place *place, const c
 	struct kubelet_plugin *p = calloc(1, sizeof(*p));
 	struct plugin_service_events events = {
 		.watchers = on_watchers,
-		.asked = on_asked,
+		.asked = kubelet_plugin_on_asked,
 		.notified = on_notified,
 		.answered = on_late_answer,
 		.arg = p,
@@ -675,7 +675,7 @@ int plugin_new(struct kubelet_plugin **ret, struct kubelet_place *place, const c
 	p->has_pre_start = hooks->pre_start != NULL;
 	p->has_preferred = hooks->preferred != NULL;
 	registration_init(&p->registration, uv_now(place->loop));
-	due_init(&p->due, place->loop, on_due, p);
+	due_init(&p->due, place->loop, kubelet_plugin_on_due, p);
 	kick(p);
 	*ret = p;
 	return 0;

@@ -5,7 +5,7 @@
 #include "plugin_wire.h"
 #include "utf8.h"
 
-static bool is_id(const char *id)
+static bool plugin_request_is_id(const char *id)
 {
 	size_t len = 0, n;
 
@@ -14,10 +14,10 @@ static bool is_id(const char *id)
 	return len > 0 && len < PLUGIN_ID_SIZE && id[len] == '\0';
 }
 
-static int check_ids(const struct id_list *l, struct err *e)
+static int plugin_request_check_ids(const struct id_list *l, struct err *e)
 {
 	for (size_t i = 0; i < l->n; i++)
-		if (!is_id(l->ids[i]))
+		if (!plugin_request_is_id(l->ids[i]))
 			return err_set(e, -EINVAL, "device ID %zu is not 1 to %d bytes of UTF-8", i,
 				       PLUGIN_ID_SIZE - 1);
 	return 0;
@@ -37,8 +37,8 @@ static int check_preference(const struct preference_request *p, struct err *e)
 	if (p->size > p->available.n || p->must_include.n > p->size)
 		return err_set(e, -EINVAL, "cannot choose %zu of %zu devices, %zu of them given",
 			       p->size, p->available.n, p->must_include.n);
-	r = check_ids(&p->available, e);
-	return r < 0 ? r : check_ids(&p->must_include, e);
+	r = plugin_request_check_ids(&p->available, e);
+	return r < 0 ? r : plugin_request_check_ids(&p->must_include, e);
 }
 
 static int fill_ids(struct plugin_request *q, struct err *e)
@@ -54,7 +54,7 @@ static int fill_ids(struct plugin_request *q, struct err *e)
 		total += q->ids[i].n;
 		r = check_count("device IDs", total, PLUGIN_IDS_MAX, e);
 		if (r == 0)
-			r = check_ids(&q->ids[i], e);
+			r = plugin_request_check_ids(&q->ids[i], e);
 	}
 	return r;
 }

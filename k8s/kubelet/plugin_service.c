@@ -107,7 +107,7 @@ static void told(struct plugin_service *s, const struct plugin_answer *a)
 }
 
 /* The right kind of answer, for as many containers as were asked about. */
-static bool fits(const struct plugin_answer *a, enum question question, size_t n)
+static bool plugin_service_fits(const struct plugin_answer *a, enum question question, size_t n)
 {
 	return a->question == question && (question == ASKED_PRE_START || a->containers == n);
 }
@@ -123,7 +123,7 @@ static void answer_call(struct plugin_answer *a, bool is_fit, int code, uint8_t 
 
 void plugin_answer_allocate(struct plugin_answer *a, const struct container_grant *grants, size_t n)
 {
-	bool is_fit = fits(a, ASKED_ALLOCATE, n);
+	bool is_fit = plugin_service_fits(a, ASKED_ALLOCATE, n);
 	uint8_t *bytes = NULL;
 	size_t len = 0;
 	int r = is_fit ? wire_allocate_response(&bytes, &len, grants, n) : 0;
@@ -133,7 +133,7 @@ void plugin_answer_allocate(struct plugin_answer *a, const struct container_gran
 
 void plugin_answer_preferred(struct plugin_answer *a, const struct id_list *chosen, size_t n)
 {
-	bool is_fit = fits(a, ASKED_PREFERRED, n);
+	bool is_fit = plugin_service_fits(a, ASKED_PREFERRED, n);
 	uint8_t *bytes = NULL;
 	size_t len = 0;
 	int r = is_fit ? wire_preferred_response(&bytes, &len, chosen, n) : 0;
@@ -143,7 +143,7 @@ void plugin_answer_preferred(struct plugin_answer *a, const struct id_list *chos
 
 void plugin_answer_started(struct plugin_answer *a)
 {
-	answer_call(a, fits(a, ASKED_PRE_START, 0), 0, NULL, 0);
+	answer_call(a, plugin_service_fits(a, ASKED_PRE_START, 0), 0, NULL, 0);
 }
 
 void plugin_answer_error(struct plugin_answer *a, const struct err *e)
@@ -321,7 +321,7 @@ static const struct method {
 	{"/pluginregistration.Registration/NotifyRegistrationStatus", true, notify_status},
 };
 
-static bool is_served(const struct plugin_service *s, const struct method *m)
+static bool plugin_service_is_served(const struct plugin_service *s, const struct method *m)
 {
 	if (m->serve == allocate)
 		return s->hooks.allocate != NULL;
@@ -332,20 +332,21 @@ static bool is_served(const struct plugin_service *s, const struct method *m)
 	return s->registry || !m->registry_only;
 }
 
-static void on_request(struct grpc_call *call, const char *path, const uint8_t *message, size_t len,
-		       void *arg)
+static void plugin_service_on_request(struct grpc_call *call, const char *path,
+				      const uint8_t *message, size_t len, void *arg)
 {
 	struct plugin_service *s = arg;
 
 	for (size_t i = 0; i < ARRAY_SIZE(methods); i++)
-		if (strcmp(path, methods[i].path) == 0 && is_served(s, &methods[i])) {
+		if (strcmp(path, methods[i].path) == 0 &&
+		    plugin_service_is_served(s, &methods[i])) {
 			methods[i].serve(s, call, message, len);
 			return;
 		}
 	refuse(call, GRPC_UNIMPLEMENTED, "%s has no method %s", s->resource, path);
 }
 
-static void on_cancel(struct grpc_call *call, void *arg)
+static void plugin_service_on_cancel(struct grpc_call *call, void *arg)
 {
 	struct plugin_service *s = arg;
 
@@ -367,7 +368,8 @@ struct list_watch *plugin_service_lists(struct plugin_service *s)
 
 struct grpc_service plugin_service_grpc(struct plugin_service *s)
 {
-	return (struct grpc_service){.request = on_request, .cancel = on_cancel, .arg = s};
+	return (struct grpc_service){
+		.request = plugin_service_on_request, .cancel = plugin_service_on_cancel, .arg = s};
 }
 
 void plugin_service_retire(struct plugin_service *s)

@@ -142,7 +142,7 @@ void wire_request_free(struct wire_request *q)
 }
 
 /* Copies whole characters, as many as fit; what is none, or could break a log line, becomes '?'. */
-static void copy_text(char *to, size_t size, const char *from)
+static void wire_copy_text(char *to, size_t size, const char *from)
 {
 	size_t used = 0;
 
@@ -176,7 +176,7 @@ int wire_decode_registration_status(bool *ret_registered, char *text, size_t siz
 		return code;
 	*ret_registered = m->plugin_registered;
 	if (size > 0)
-		copy_text(text, size, m->error);
+		wire_copy_text(text, size, m->error);
 	protobuf_c_message_free_unpacked(any, &budget.allocator);
 	return 0;
 }

@@ -6,7 +6,7 @@
 
 #include "utf8.h"
 
-static bool is_device(const struct pod_device *d)
+static bool pod_entries_is_device(const struct pod_device *d)
 {
 	return utf8_is_name(d->namespace, POD_LABEL_SIZE) && utf8_is_name(d->pod, POD_NAME_SIZE) &&
 	       utf8_is_name(d->container, POD_LABEL_SIZE) && utf8_is_name(d->uid, POD_UID_SIZE) &&
@@ -19,7 +19,7 @@ int pod_entries_add(struct pod_list *l, size_t *left_out, const struct pod_devic
 {
 	if (l->n >= POD_LIST_MAX)
 		return -EMSGSIZE;
-	if (is_device(d))
+	if (pod_entries_is_device(d))
 		return pod_list_push(l, d);
 	(*left_out)++;
 	return 0;

@@ -92,7 +92,7 @@ __attribute__((format(printf, 2, 3))) static void note_trouble(struct pod_resour
 }
 
 /* Once it has lasted. */
-static void tell_trouble(struct pod_resources *p)
+static void pod_resources_tell_trouble(struct pod_resources *p)
 {
 	if (!p->trouble[0] || p->told_trouble || uv_now(p->loop) - p->trouble_ms < NEWS_MS)
 		return;
@@ -151,7 +151,7 @@ static uint64_t after_pause(struct pod_resources *p)
 }
 
 /* Not before a pause, whoever wants it. */
-static void try_again(struct pod_resources *p)
+static void pod_resources_try_again(struct pod_resources *p)
 {
 	p->next_ms = after_pause(p);
 	p->wanted = true;
@@ -205,8 +205,8 @@ static int take_answer(struct pod_resources *p)
 	return 0;
 }
 
-static void on_part(struct grpc_call *call, const uint8_t *bytes, size_t len, size_t left,
-		    void *arg)
+static void pod_resources_on_part(struct grpc_call *call, const uint8_t *bytes, size_t len,
+				  size_t left, void *arg)
 {
 	struct pod_resources *p = arg;
 
@@ -244,12 +244,13 @@ static void note_failed(struct pod_resources *p, enum grpc_status status, const 
 
 /* Nobody behind the socket: the kubelet is away, and its checkpoint is as good as what it said. An
  * old one has no such method. */
-static bool is_missing(const struct grpc_call *call, enum grpc_status status)
+static bool pod_resources_is_missing(const struct grpc_call *call, enum grpc_status status)
 {
 	return (status == GRPC_UNAVAILABLE && !call) || status == GRPC_UNIMPLEMENTED;
 }
 
-static void on_end(struct grpc_call *call, enum grpc_status status, const char *text, void *arg)
+static void pod_resources_on_end(struct grpc_call *call, enum grpc_status status, const char *text,
+				 void *arg)
 {
 	struct pod_resources *p = arg;
 
@@ -259,7 +260,7 @@ static void on_end(struct grpc_call *call, enum grpc_status status, const char *
 	p->over = true;
 	if (!p->got) {
 		if (status == GRPC_UNIMPLEMENTED ||
-		    (is_missing(call, status) && p->list.source != POD_SOURCE_API)) {
+		    (pod_resources_is_missing(call, status) && p->list.source != POD_SOURCE_API)) {
 			ask_checkpoint(p, text ? text : "nobody listens");
 		} else {
 			if (p->refused < 0)
@@ -269,7 +270,7 @@ static void on_end(struct grpc_call *call, enum grpc_status status, const char *
 			unanswered(p);
 		}
 		if (status != GRPC_UNIMPLEMENTED)
-			try_again(p);
+			pod_resources_try_again(p);
 	} else if (p->doubts) {
 		p->again_ms = after_pause(p);
 	}
@@ -279,7 +280,8 @@ static void on_end(struct grpc_call *call, enum grpc_status status, const char *
 static int ask_api(struct pod_resources *p, struct err *e)
 {
 	struct grpc_limits limits = {.max_message = ANSWER_MAX, .max_calls = 1};
-	struct grpc_reply reply = {.part = on_part, .end = on_end, .arg = p};
+	struct grpc_reply reply = {
+		.part = pod_resources_on_part, .end = pod_resources_on_end, .arg = p};
 	int r;
 
 	pod_stream_free(p->stream);
@@ -323,11 +325,11 @@ static void ask_kubelet(struct pod_resources *p)
 	} else if (ask_api(p, &e) < 0) {
 		note_trouble(p, "%s", e.msg);
 		unanswered(p);
-		try_again(p);
+		pod_resources_try_again(p);
 	}
 }
 
-static void on_due(void *arg)
+static void pod_resources_on_due(void *arg)
 {
 	struct pod_resources *p = arg;
 
@@ -339,7 +341,7 @@ static void on_due(void *arg)
 		p->stream = NULL;
 		p->over = p->asking = false;
 	}
-	tell_trouble(p);
+	pod_resources_tell_trouble(p);
 	p->wanted |= p->doubts && uv_now(p->loop) >= p->again_ms;
 	if (p->wanted && !p->asking && uv_now(p->loop) >= p->next_ms)
 		ask_kubelet(p);
@@ -353,7 +355,7 @@ void pod_resources_refresh(struct pod_resources *p)
 }
 
 /* A new kubelet: no reason for patience with the one before. */
-static void on_hint(const char *name, void *arg)
+static void pod_resources_on_hint(const char *name, void *arg)
 {
 	struct pod_resources *p = arg;
 	struct file_id id;
@@ -386,7 +388,7 @@ static void pod_resources_free(void *arg)
 	free(p);
 }
 
-static void watch_folder(struct pod_resources *p, const char *kubelet_dir)
+static void pod_resources_watch_folder(struct pod_resources *p, const char *kubelet_dir)
 {
 	AUTO_FREE char *dir = NULL;
 	struct err e = {0};
@@ -395,7 +397,7 @@ static void watch_folder(struct pod_resources *p, const char *kubelet_dir)
 		dir = NULL;
 		return;
 	}
-	if (dir_watch_open(&p->watch, p->loop, dir, on_hint, p, &e) < 0)
+	if (dir_watch_open(&p->watch, p->loop, dir, pod_resources_on_hint, p, &e) < 0)
 		log_warn("kubelet", 0, "%s, going on without it", e.msg);
 }
 
@@ -416,8 +418,8 @@ int pod_resources_open(struct pod_resources **ret, struct uv_loop_s *loop, const
 		pod_resources_free(p);
 		return err_set(e, -ENOMEM, "out of memory");
 	}
-	due_init(&p->due, loop, on_due, p);
-	watch_folder(p, kubelet_dir);
+	due_init(&p->due, loop, pod_resources_on_due, p);
+	pod_resources_watch_folder(p, kubelet_dir);
 	pod_resources_refresh(p);
 	*ret = p;
 	return 0;

@@ -78,7 +78,7 @@ struct pod_stream {
 
 /* --- entries ---------------------------------------------------------------------------------- */
 
-static const char **place_of(struct pod_device *d, enum name name)
+static const char **pod_stream_place_of(struct pod_device *d, enum name name)
 {
 	switch (name) {
 	case NAME_POD:
@@ -104,7 +104,7 @@ static int set_name(struct pod_stream *s, size_t first, enum name name)
 	if (!text)
 		return -ENOMEM;
 	for (size_t i = first; i < s->pod.n; i++)
-		*place_of(&s->pod.devices[i], name) = text;
+		*pod_stream_place_of(&s->pod.devices[i], name) = text;
 	return 0;
 }
 
@@ -211,7 +211,7 @@ static int begin_field(struct pod_stream *s)
 	}
 }
 
-static int end_text(struct pod_stream *s)
+static int pod_stream_end_text(struct pod_stream *s)
 {
 	char *name = s->names[s->field->name];
 
@@ -221,7 +221,7 @@ static int end_text(struct pod_stream *s)
 	return s->field->name == NAME_ID ? add_id(s) : 0;
 }
 
-static int begin_value(struct pod_stream *s)
+static int pod_stream_begin_value(struct pod_stream *s)
 {
 	const uint64_t n = s->varint;
 
@@ -237,7 +237,7 @@ static int begin_value(struct pod_stream *s)
 	s->left = n;
 	s->n_text = 0;
 	s->state = STATE_TEXT;
-	return n > 0 ? 0 : end_text(s);
+	return n > 0 ? 0 : pod_stream_end_text(s);
 }
 
 /* --- bytes ------------------------------------------------------------------------------------ */
@@ -257,7 +257,7 @@ static int take_varint(struct pod_stream *s, uint8_t byte)
 	case STATE_TAG:
 		return begin_field(s);
 	case STATE_LENGTH:
-		return begin_value(s);
+		return pod_stream_begin_value(s);
 	case STATE_VARINT:
 	case STATE_SKIP:
 	case STATE_TEXT:
@@ -268,7 +268,7 @@ static int take_varint(struct pod_stream *s, uint8_t byte)
 }
 
 /* A NUL is no part of a name: what stands for it is refused as one later. */
-static void take_text(struct pod_stream *s, const uint8_t *bytes, size_t n)
+static void pod_stream_take_text(struct pod_stream *s, const uint8_t *bytes, size_t n)
 {
 	for (size_t i = 0; i < n && s->n_text < TEXT_SIZE - 1; i++)
 		s->text[s->n_text++] = (char)(bytes[i] ? bytes[i] : 0x7f);
@@ -280,13 +280,13 @@ static size_t take_bytes(struct pod_stream *s, const uint8_t *bytes, size_t len,
 	const size_t n = s->left < len ? (size_t)s->left : len;
 
 	if (s->state == STATE_TEXT)
-		take_text(s, bytes, n);
+		pod_stream_take_text(s, bytes, n);
 	s->at += n;
 	s->left -= n;
 	if (s->left > 0)
 		return n;
 	if (s->state == STATE_TEXT)
-		*ret_code = end_text(s);
+		*ret_code = pod_stream_end_text(s);
 	s->state = STATE_TAG;
 	return n;
 }

@@ -119,12 +119,12 @@ static int add_step(struct dir_watch *w, const char *at, const char *next)
 }
 
 /* The path ends early: what comes is told by the last watch. */
-static bool is_missing(int code)
+static bool dir_watch_is_missing(int code)
 {
 	return code == -ENOENT || code == -ENOTDIR || code == -ELOOP;
 }
 
-static int walk_path(struct dir_watch *w, struct walk *walk)
+static int dir_watch_walk_path(struct dir_watch *w, struct walk *walk)
 {
 	char name[NAME_MAX + 1];
 	bool more;
@@ -141,7 +141,7 @@ static int walk_path(struct dir_watch *w, struct walk *walk)
 		if (r == 0 && more)
 			r = enter_name(walk, name);
 	} while (r == 0 && more);
-	return is_missing(r) && w->n_steps > 0 ? 0 : r;
+	return dir_watch_is_missing(r) && w->n_steps > 0 ? 0 : r;
 }
 
 static void drop_steps(struct dir_watch *w)
@@ -166,7 +166,7 @@ static int look_again(struct dir_watch *w)
 		return -ENOMEM;
 	strcpy(walk->at, w->dir[0] == '/' ? "/" : ".");
 	strcpy(walk->rest, w->dir);
-	r = walk_path(w, walk);
+	r = dir_watch_walk_path(w, walk);
 	free(walk);
 	return r;
 }
@@ -226,7 +226,7 @@ static bool read_events(struct dir_watch *w, bool *on_path)
 	return len > 0 && !w->closed;
 }
 
-static void on_readable(uv_poll_t *poll, int status, int events)
+static void dir_watch_on_readable(uv_poll_t *poll, int status, int events)
 {
 	struct dir_watch *w = poll->data;
 	bool on_path = false;
@@ -256,7 +256,7 @@ static void on_retry_closed(void *arg)
 	dir_watch_free(arg);
 }
 
-static void on_poll_closed(uv_handle_t *poll)
+static void dir_watch_on_poll_closed(uv_handle_t *poll)
 {
 	struct dir_watch *w = poll->data;
 
@@ -269,7 +269,7 @@ void dir_watch_close(struct dir_watch *w)
 		return;
 	w->closed = true;
 	due_at(&w->retry, DUE_NEVER);
-	uv_close((uv_handle_t *)&w->poll, on_poll_closed);
+	uv_close((uv_handle_t *)&w->poll, dir_watch_on_poll_closed);
 }
 
 static const char *limit_of(int code)
@@ -313,7 +313,7 @@ int dir_watch_open(struct dir_watch **ret, struct uv_loop_s *loop, const char *d
 	}
 	due_init(&w->retry, loop, on_retry, w);
 	w->poll.data = w;
-	uv_poll_start(&w->poll, UV_READABLE, on_readable);
+	uv_poll_start(&w->poll, UV_READABLE, dir_watch_on_readable);
 	*ret = w;
 	return 0;
 }

@@ -25,8 +25,8 @@ static size_t request_fields(nghttp2_nv nv[N_FIELDS], const char *path, const ch
 }
 
 /* nghttp2_data_source_read_callback: the request, then its end. */
-static ssize_t on_read(nghttp2_session *session, int32_t stream, uint8_t *buf, size_t length,
-		       uint32_t *data_flags, nghttp2_data_source *source, void *arg)
+static ssize_t grpc_on_read(nghttp2_session *session, int32_t stream, uint8_t *buf, size_t length,
+			    uint32_t *data_flags, nghttp2_data_source *source, void *arg)
 {
 	struct grpc_call *call = source->ptr;
 	size_t n = grpc_queue_give(&call->out, buf, length);
@@ -40,7 +40,7 @@ static ssize_t on_read(nghttp2_session *session, int32_t stream, uint8_t *buf, s
 static int submit_request(struct grpc_call *call, const char *path, uint32_t timeout_ms)
 {
 	struct grpc_conn *c = call->conn;
-	nghttp2_data_provider source = {.source.ptr = call, .read_callback = on_read};
+	nghttp2_data_provider source = {.source.ptr = call, .read_callback = grpc_on_read};
 	nghttp2_nv nv[N_FIELDS];
 	char timeout[16];
 	size_t n;
@@ -94,7 +94,7 @@ void grpc_client_expire(struct grpc_call *call)
 }
 
 /* The answer cannot be used, whatever else comes. */
-static void give_up(struct grpc_call *call, enum grpc_status status, const char *text)
+static void grpc_give_up(struct grpc_call *call, enum grpc_status status, const char *text)
 {
 	grpc_assembler_reset(&call->in, &call->conn->held);
 	grpc_call_end(call, status, text);
@@ -107,7 +107,7 @@ static void refuse_head(struct grpc_call *call)
 	char text[80];
 
 	if (h->grpc_status > 0) { /* an OK that comes with an HTTP error is none */
-		give_up(call, (enum grpc_status)h->grpc_status, h->message);
+		grpc_give_up(call, (enum grpc_status)h->grpc_status, h->message);
 		return;
 	}
 	if (h->http_status == 200)
@@ -115,7 +115,7 @@ static void refuse_head(struct grpc_call *call)
 	else
 		snprintf(text, sizeof(text), "HTTP status %u instead of a gRPC answer",
 			 h->http_status);
-	give_up(call, grpc_status_of_http(h->http_status), text);
+	grpc_give_up(call, grpc_status_of_http(h->http_status), text);
 }
 
 void grpc_client_headers(struct grpc_call *call)
@@ -125,13 +125,13 @@ void grpc_client_headers(struct grpc_call *call)
 	if (call->is_over || h->http_status / 100 == 1)
 		return;
 	if (h->is_too_large)
-		give_up(call, GRPC_RESOURCE_EXHAUSTED, "more than 16 KiB of headers");
+		grpc_give_up(call, GRPC_RESOURCE_EXHAUSTED, "more than 16 KiB of headers");
 	else if (!call->is_answered && (h->http_status != 200 || !h->is_grpc))
 		refuse_head(call);
 	call->is_answered = true;
 }
 
-static void refuse_message(struct grpc_call *call, int code)
+static void grpc_refuse_message(struct grpc_call *call, int code)
 {
 	char text[128];
 
@@ -140,17 +140,17 @@ static void refuse_message(struct grpc_call *call, int code)
 		snprintf(text, sizeof(text),
 			 "a message of the answer is larger than %zu bytes: it has %zu",
 			 call->conn->limits.max_message, call->in.len);
-		give_up(call, GRPC_RESOURCE_EXHAUSTED, text);
+		grpc_give_up(call, GRPC_RESOURCE_EXHAUSTED, text);
 		break;
 	case -EOPNOTSUPP:
-		give_up(call, GRPC_UNIMPLEMENTED,
-			"the answer is compressed, which is not supported");
+		grpc_give_up(call, GRPC_UNIMPLEMENTED,
+			     "the answer is compressed, which is not supported");
 		break;
 	case -EBADMSG:
-		give_up(call, GRPC_INTERNAL, "the answer is not made of gRPC messages");
+		grpc_give_up(call, GRPC_INTERNAL, "the answer is not made of gRPC messages");
 		break;
 	default:
-		give_up(call, GRPC_RESOURCE_EXHAUSTED, "out of memory for the answer");
+		grpc_give_up(call, GRPC_RESOURCE_EXHAUSTED, "out of memory for the answer");
 	}
 }
 
@@ -190,7 +190,7 @@ void grpc_client_data(struct grpc_call *call, const uint8_t *bytes, size_t len)
 							 c->limits.max_message, &c->held);
 
 		if (r < 0)
-			refuse_message(call, r);
+			grpc_refuse_message(call, r);
 		else if (r > 0)
 			hand_message(call);
 	}

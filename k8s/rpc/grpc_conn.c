@@ -208,7 +208,7 @@ static void check_flood(struct grpc_conn *c)
 
 /* At the end of feed and tick: reasons for ending a call or the connection show up when nghttp2
  * writes, and here the owner can still be told. */
-static int settle(struct grpc_conn *c, struct err *err)
+static int grpc_settle(struct grpc_conn *c, struct err *err)
 {
 	stage(c);
 	grpc_reap(c);
@@ -237,7 +237,7 @@ int grpc_feed(struct grpc_conn *c, const uint8_t *bytes, size_t len, uint64_t no
 			n = len < SLICE ? len : SLICE;
 			feed_slice(c, bytes, n);
 		}
-		return settle(c, err);
+		return grpc_settle(c, err);
 	}
 	return grpc_conn_failure(c, err);
 }
@@ -289,7 +289,7 @@ int grpc_tick(struct grpc_conn *c, uint64_t now_ms, struct err *err)
 			(c->is_server ? grpc_server_expire : grpc_client_expire)(call);
 	tick_ping(c);
 	grpc_reap(c);
-	return settle(c, err);
+	return grpc_settle(c, err);
 }
 
 /* --- its end -------------------------------------------------------------------------------- */

@@ -35,7 +35,7 @@ static int take_prefix(struct grpc_assembler *a, const uint8_t **bytes, size_t *
 }
 
 /* Room for n more bytes. */
-static int make_room(struct grpc_assembler *a, size_t n, size_t max, size_t *held)
+static int grpc_make_room(struct grpc_assembler *a, size_t n, size_t max, size_t *held)
 {
 	size_t room = a->room ? a->room : FIRST_ROOM;
 	uint8_t *body;
@@ -68,7 +68,7 @@ int grpc_assemble(struct grpc_assembler *a, const uint8_t **bytes, size_t *len, 
 		return r;
 	n = least(a->len - a->have, *len);
 	if (n > 0) {
-		r = make_room(a, n, max, held);
+		r = grpc_make_room(a, n, max, held);
 		if (r < 0)
 			return r;
 		memcpy(a->body + a->have, *bytes, n);

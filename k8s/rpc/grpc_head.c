@@ -72,7 +72,7 @@ static void head_keep_text(struct grpc_head *h, char **ret, char *copy)
 	*ret = copy;
 }
 
-static char *copy_text(const struct field *f)
+static char *grpc_copy_text(const struct field *f)
 {
 	char *copy = malloc(f->len + 1);
 
@@ -101,7 +101,7 @@ static void take_pseudo(struct grpc_head *h, const struct field *f)
 	if (bit == SEEN_METHOD)
 		h->is_post = is_value(f, "POST");
 	else if (bit == SEEN_PATH)
-		head_keep_text(h, &h->path, copy_text(f));
+		head_keep_text(h, &h->path, grpc_copy_text(f));
 }
 
 /* RFC 9113 sections 8.2.1 and 8.2.2. */

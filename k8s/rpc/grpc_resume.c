@@ -25,7 +25,7 @@ struct bytes {
 	int error;
 };
 
-static void add(struct bytes *b, const void *what, size_t n)
+static void grpc_add(struct bytes *b, const void *what, size_t n)
 {
 	size_t room = b->room ? b->room : 512;
 	uint8_t *grown;
@@ -46,7 +46,7 @@ static void add(struct bytes *b, const void *what, size_t n)
 
 static void add_byte(struct bytes *b, uint8_t byte)
 {
-	add(b, &byte, 1);
+	grpc_add(b, &byte, 1);
 }
 
 static void add_u32(struct bytes *b, uint32_t n)
@@ -54,10 +54,10 @@ static void add_u32(struct bytes *b, uint32_t n)
 	const uint8_t bytes[] = {(uint8_t)(n >> 24), (uint8_t)(n >> 16), (uint8_t)(n >> 8),
 				 (uint8_t)n};
 
-	add(b, bytes, sizeof(bytes));
+	grpc_add(b, bytes, sizeof(bytes));
 }
 
-static void add_frame(struct bytes *b, size_t len, uint8_t type, uint8_t flags, int32_t stream)
+static void grpc_add_frame(struct bytes *b, size_t len, uint8_t type, uint8_t flags, int32_t stream)
 {
 	add_byte(b, (uint8_t)(len >> 16));
 	add_byte(b, (uint8_t)(len >> 8));
@@ -71,7 +71,7 @@ static void add_credit(struct bytes *b, int32_t stream, uint32_t n)
 {
 	if (n == 0)
 		return;
-	add_frame(b, 4, NGHTTP2_WINDOW_UPDATE, 0, stream);
+	grpc_add_frame(b, 4, NGHTTP2_WINDOW_UPDATE, 0, stream);
 	add_u32(b, n);
 }
 
@@ -82,7 +82,7 @@ static void add_string(struct bytes *b, const char *s)
 	if (len > FIELD_MAX)
 		b->error = b->error ? b->error : -EBUSY;
 	add_byte(b, (uint8_t)len);
-	add(b, s, len);
+	grpc_add(b, s, len);
 }
 
 static void add_field(struct bytes *b, const char *name, const char *value)
@@ -116,8 +116,9 @@ static void add_headers(struct bytes *b, const struct grpc_call *call, uint64_t 
 	if (fields.error)
 		b->error = fields.error;
 	else
-		add_frame(b, fields.len, NGHTTP2_HEADERS, NGHTTP2_FLAG_END_HEADERS, call->stream);
-	add(b, fields.at, fields.error ? 0 : fields.len);
+		grpc_add_frame(b, fields.len, NGHTTP2_HEADERS, NGHTTP2_FLAG_END_HEADERS,
+			       call->stream);
+	grpc_add(b, fields.at, fields.error ? 0 : fields.len);
 	free(fields.at);
 }
 
@@ -131,13 +132,13 @@ static void add_message(struct bytes *b, const struct grpc_call *call)
 	do {
 		size_t prefix = is_first ? GRPC_PREFIX : 0;
 
-		add_frame(b, prefix + n, NGHTTP2_DATA, n == left ? NGHTTP2_FLAG_END_STREAM : 0,
-			  call->stream);
+		grpc_add_frame(b, prefix + n, NGHTTP2_DATA, n == left ? NGHTTP2_FLAG_END_STREAM : 0,
+			       call->stream);
 		if (is_first) {
 			add_byte(b, 0);
 			add_u32(b, (uint32_t)call->in.len);
 		}
-		add(b, body, n);
+		grpc_add(b, body, n);
 		body += n;
 		left -= n;
 		n = left < FRAME_MAX ? left : FRAME_MAX;
@@ -178,7 +179,7 @@ static bool is_at_rest(const struct grpc_conn *c)
 		       0;
 }
 
-static uint32_t setting(const struct grpc_conn *c, nghttp2_settings_id id)
+static uint32_t grpc_setting(const struct grpc_conn *c, nghttp2_settings_id id)
 {
 	return nghttp2_session_get_remote_settings(c->session, id);
 }
@@ -198,8 +199,8 @@ int grpc_export(const struct grpc_conn *c, uint64_t now_ms, struct grpc_kept *re
 	if (r < 0)
 		return r;
 	*ret = (struct grpc_kept){
-		.initial_window = setting(c, NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE),
-		.max_frame = setting(c, NGHTTP2_SETTINGS_MAX_FRAME_SIZE),
+		.initial_window = grpc_setting(c, NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE),
+		.max_frame = grpc_setting(c, NGHTTP2_SETTINGS_MAX_FRAME_SIZE),
 		.stream = stream->stream,
 	};
 	window = nghttp2_session_get_remote_window_size(c->session);
@@ -234,19 +235,19 @@ static int feed(struct grpc_conn *c, const uint8_t *bytes, size_t len, uint64_t 
 }
 
 /* What a client says first, and that it has seen our settings; what we say to that it knows. */
-static int greet(struct grpc_conn *c, const struct grpc_kept *k, uint64_t now_ms)
+static int grpc_greet(struct grpc_conn *c, const struct grpc_kept *k, uint64_t now_ms)
 {
 	struct bytes b = {0};
 	const uint8_t *said;
 	int r;
 
-	add(&b, NGHTTP2_CLIENT_MAGIC, NGHTTP2_CLIENT_MAGIC_LEN);
-	add_frame(&b, 12, NGHTTP2_SETTINGS, 0, 0);
-	add(&b, (const uint8_t[]){0, NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE}, 2);
+	grpc_add(&b, NGHTTP2_CLIENT_MAGIC, NGHTTP2_CLIENT_MAGIC_LEN);
+	grpc_add_frame(&b, 12, NGHTTP2_SETTINGS, 0, 0);
+	grpc_add(&b, (const uint8_t[]){0, NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE}, 2);
 	add_u32(&b, k->initial_window);
-	add(&b, (const uint8_t[]){0, NGHTTP2_SETTINGS_MAX_FRAME_SIZE}, 2);
+	grpc_add(&b, (const uint8_t[]){0, NGHTTP2_SETTINGS_MAX_FRAME_SIZE}, 2);
 	add_u32(&b, k->max_frame);
-	add_frame(&b, 0, NGHTTP2_SETTINGS, NGHTTP2_FLAG_ACK, 0);
+	grpc_add_frame(&b, 0, NGHTTP2_SETTINGS, NGHTTP2_FLAG_ACK, 0);
 	add_credit(&b, 0, k->connection_credit);
 	r = b.error ? b.error : feed(c, b.at, b.len, now_ms);
 	free(b.at);
@@ -258,7 +259,7 @@ static int greet(struct grpc_conn *c, const struct grpc_kept *k, uint64_t now_ms
 int grpc_resume(struct grpc_conn *c, const struct grpc_kept *k, uint64_t now_ms)
 {
 	const struct grpc_call *call;
-	int r = greet(c, k, now_ms);
+	int r = grpc_greet(c, k, now_ms);
 
 	if (r < 0)
 		return r;

@@ -57,8 +57,9 @@ static int submit_trailers(struct grpc_call *call)
 }
 
 /* nghttp2_data_source_read_callback: messages as they come, then the status. */
-static ssize_t on_read(nghttp2_session *session, int32_t stream, uint8_t *buf, size_t length,
-		       uint32_t *data_flags, nghttp2_data_source *source, void *arg)
+static ssize_t grpc_server_on_read(nghttp2_session *session, int32_t stream, uint8_t *buf,
+				   size_t length, uint32_t *data_flags, nghttp2_data_source *source,
+				   void *arg)
 {
 	struct grpc_call *call = source->ptr;
 	size_t n = grpc_resumed_read(call, buf, length);
@@ -80,7 +81,7 @@ static ssize_t on_read(nghttp2_session *session, int32_t stream, uint8_t *buf, s
 static int submit_headers(struct grpc_call *call)
 {
 	struct grpc_conn *c = call->conn;
-	nghttp2_data_provider source = {.source.ptr = call, .read_callback = on_read};
+	nghttp2_data_provider source = {.source.ptr = call, .read_callback = grpc_server_on_read};
 	char http[NUMBER_SIZE], grpc[NUMBER_SIZE];
 	nghttp2_nv nv[MAX_FIELDS];
 	size_t n = response_fields(call, 200, false, nv, http, grpc);
@@ -140,7 +141,7 @@ int grpc_server_headers(struct grpc_call *call, bool is_trailer)
 	return 0;
 }
 
-static void refuse_message(struct grpc_call *call, int code)
+static void grpc_server_refuse_message(struct grpc_call *call, int code)
 {
 	char text[128];
 
@@ -177,7 +178,7 @@ int grpc_server_data(struct grpc_call *call, const uint8_t *bytes, size_t len)
 	}
 	r = grpc_assemble(&call->in, &bytes, &len, c->limits.max_message, &c->held);
 	if (r < 0)
-		refuse_message(call, r);
+		grpc_server_refuse_message(call, r);
 	call->has_message = r > 0;
 	return r > 0 && len > 0 ? grpc_server_data(call, bytes, len) : 0;
 }

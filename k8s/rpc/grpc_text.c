@@ -8,7 +8,7 @@
 
 #define REPLACEMENT "\xef\xbf\xbd"
 
-static bool is_plain(char c)
+static bool grpc_is_plain(char c)
 {
 	return c >= ' ' && c <= '~' && c != '%';
 }
@@ -34,7 +34,7 @@ char *grpc_percent_encode(const char *text)
 	if (!ret)
 		return NULL;
 	for (size_t i = 0; i < len; i++) {
-		if (is_plain(text[i])) {
+		if (grpc_is_plain(text[i])) {
 			*to++ = text[i];
 			continue;
 		}

@@ -147,7 +147,7 @@ static void call_tell(struct uds_call *call, enum grpc_status status, const char
 
 /* --- connections ------------------------------------------------------------------------------ */
 
-static void on_lost(struct uds_link *l)
+static void uds_client_on_lost(struct uds_link *l)
 {
 	struct uds_channel *ch = (struct uds_channel *)l;
 
@@ -156,7 +156,7 @@ static void on_lost(struct uds_link *l)
 		ch->next->at = ch->at;
 }
 
-static void on_release(struct uds_link *l)
+static void uds_client_on_release(struct uds_link *l)
 {
 	struct uds_channel *ch = (struct uds_channel *)l;
 
@@ -175,7 +175,7 @@ static void add_channel(struct uds_client *c, struct uds_channel *ch)
 	c->n_users++;
 }
 
-static bool is_usable(const struct uds_channel *ch)
+static bool uds_client_is_usable(const struct uds_channel *ch)
 {
 	return !ch->is_retired && !ch->link.is_ending && ch->link.conn &&
 	       !grpc_is_closing(ch->link.conn) && !uds_is_hung_up(ch->link.fd);
@@ -195,8 +195,8 @@ static int connect_channel(struct uds_client *c, struct uds_channel **ret)
 		close(fd);
 		return -ENOMEM;
 	}
-	ch->link.lost = on_lost;
-	ch->link.release = on_release;
+	ch->link.lost = uds_client_on_lost;
+	ch->link.release = uds_client_on_release;
 	r = uds_link_start(&ch->link, c->loop, fd, conn);
 	if (r < 0) {
 		free(ch);
@@ -211,7 +211,7 @@ static int connect_channel(struct uds_client *c, struct uds_channel **ret)
 static int channel_find(struct uds_client *c, struct uds_channel **ret)
 {
 	for (struct uds_channel *ch = c->channels; ch; ch = ch->next)
-		if (is_usable(ch)) {
+		if (uds_client_is_usable(ch)) {
 			*ret = ch;
 			return 0;
 		}
@@ -240,7 +240,8 @@ static const char *loss_reason(const struct uds_channel *ch, const char *text)
 	return ch->link.why.code ? ch->link.why.msg : text;
 }
 
-static void on_end(struct grpc_call *grpc, enum grpc_status status, const char *text, void *arg)
+static void uds_client_on_end(struct grpc_call *grpc, enum grpc_status status, const char *text,
+			      void *arg)
 {
 	struct uds_call *call = arg;
 	struct uds_channel *ch = call->channel;
@@ -273,8 +274,8 @@ static void on_message(struct grpc_call *grpc, const uint8_t *message, size_t le
 		call->reply.message(grpc, message, len, call->reply.arg);
 }
 
-static void on_part(struct grpc_call *grpc, const uint8_t *bytes, size_t len, size_t left,
-		    void *arg)
+static void uds_client_on_part(struct grpc_call *grpc, const uint8_t *bytes, size_t len,
+			       size_t left, void *arg)
 {
 	struct uds_call *call = arg;
 
@@ -302,8 +303,8 @@ static int channel_start(struct uds_channel *ch, struct uds_call *call, const ch
 			 const uint8_t *message, size_t len)
 {
 	struct grpc_reply reply = {.message = on_message,
-				   .part = call->reply.part ? on_part : NULL,
-				   .end = on_end,
+				   .part = call->reply.part ? uds_client_on_part : NULL,
+				   .end = uds_client_on_end,
 				   .arg = call};
 
 	call->grpc = grpc_start(ch->link.conn, path, message, len, time_left(call), &reply,
@@ -427,7 +428,7 @@ static bool retry_waiting(struct uds_client *c)
 	return is_waiting;
 }
 
-static void on_due(void *arg)
+static void uds_client_on_due(void *arg)
 {
 	struct uds_client *c = arg;
 	struct uds_call *call;
@@ -461,7 +462,7 @@ int uds_client_open(struct uds_client **ret, struct uv_loop_s *loop, const char 
 	c->loop = loop;
 	c->calls.end = &c->calls.first;
 	c->ended.end = &c->ended.first;
-	due_init(&c->due, loop, on_due, c);
+	due_init(&c->due, loop, uds_client_on_due, c);
 	c->n_users = 1;
 	*ret = c;
 	return 0;

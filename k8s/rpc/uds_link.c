@@ -17,7 +17,7 @@ static void settle_link(struct uds_link *);
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
-static void on_due_closed(void *arg)
+static void uds_link_on_due_closed(void *arg)
 {
 	struct uds_link *l = arg;
 
@@ -25,13 +25,13 @@ static void on_due_closed(void *arg)
 		l->release(l);
 }
 
-static void on_poll_closed(uv_handle_t *poll)
+static void uds_link_on_poll_closed(uv_handle_t *poll)
 {
-	on_due_closed(poll->data);
+	uds_link_on_due_closed(poll->data);
 }
 
 /* Bytes the socket took, 0 = it is full, or negative errno. */
-static ssize_t send_some(const struct uds_link *l, const uint8_t *bytes, size_t len)
+static ssize_t uds_link_send_some(const struct uds_link *l, const uint8_t *bytes, size_t len)
 {
 	ssize_t n;
 
@@ -57,7 +57,7 @@ static int keep_rest(struct uds_link *l, const uint8_t *bytes, size_t len)
 /* 1: nothing is left of it. */
 static int write_rest(struct uds_link *l)
 {
-	ssize_t n = send_some(l, l->rest + l->rest_at, l->rest_len - l->rest_at);
+	ssize_t n = uds_link_send_some(l, l->rest + l->rest_at, l->rest_len - l->rest_at);
 
 	if (n < 0)
 		return (int)n;
@@ -76,7 +76,7 @@ static int write_next(struct uds_link *l)
 
 	if (len <= 0)
 		return (int)len;
-	n = send_some(l, bytes, (size_t)len);
+	n = uds_link_send_some(l, bytes, (size_t)len);
 	if (n < 0)
 		return (int)n;
 	return n == len ? 1 : keep_rest(l, bytes + n, (size_t)(len - n));
@@ -103,8 +103,8 @@ static void finish_link(struct uds_link *l)
 	l->conn = NULL;
 	grpc_conn_free(conn);
 	l->n_busy--;
-	uv_close((uv_handle_t *)&l->poll, on_poll_closed);
-	due_close(&l->due, on_due_closed);
+	uv_close((uv_handle_t *)&l->poll, uds_link_on_poll_closed);
+	due_close(&l->due, uds_link_on_due_closed);
 	close(l->fd);
 	free(l->rest);
 	l->rest = NULL;
@@ -127,7 +127,7 @@ static void fail_link(struct uds_link *l, int code, const char *doing)
 /* --- bytes and time --------------------------------------------------------------------------- */
 
 /* Whether there may be more to read. */
-static bool read_once(struct uds_link *l)
+static bool uds_link_read_once(struct uds_link *l)
 {
 	uint8_t buf[READ_SIZE];
 	ssize_t n = recv(l->fd, buf, sizeof(buf), MSG_DONTWAIT);
@@ -146,7 +146,7 @@ static bool read_once(struct uds_link *l)
 	return (size_t)n == sizeof(buf) && !l->is_ending;
 }
 
-static void on_poll(uv_poll_t *poll, int status, int events)
+static void uds_link_on_poll(uv_poll_t *poll, int status, int events)
 {
 	struct uds_link *l = poll->data;
 
@@ -156,13 +156,13 @@ static void on_poll(uv_poll_t *poll, int status, int events)
 		l->polled = 0;
 	l->n_busy++;
 	if (status < 0 || events & UV_READABLE)
-		for (int i = 0; i < READS_MAX && read_once(l); i++)
+		for (int i = 0; i < READS_MAX && uds_link_read_once(l); i++)
 			continue;
 	l->n_busy--;
 	settle_link(l);
 }
 
-static void on_due(void *arg)
+static void uds_link_on_due(void *arg)
 {
 	struct uds_link *l = arg;
 
@@ -180,7 +180,7 @@ static int wait_for_socket(struct uds_link *l)
 	if (want == l->polled)
 		return 0;
 	l->polled = want;
-	return uv_poll_start(&l->poll, want, on_poll);
+	return uv_poll_start(&l->poll, want, uds_link_on_poll);
 }
 
 /* After every entry: writes, and says what is waited for. */
@@ -230,7 +230,7 @@ int uds_link_start(struct uds_link *l, struct uv_loop_s *loop, int fd, struct gr
 		close(fd);
 		return r;
 	}
-	due_init(&l->due, loop, on_due, l);
+	due_init(&l->due, loop, uds_link_on_due, l);
 	l->n_handles = 2;
 	l->fd = fd;
 	l->conn = conn;

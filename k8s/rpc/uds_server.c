@@ -50,8 +50,8 @@ static void unuse(void *arg)
 
 /* --- connections ------------------------------------------------------------------------------ */
 
-static void on_request(struct grpc_call *call, const char *path, const uint8_t *message, size_t len,
-		       void *arg)
+static void uds_on_request(struct grpc_call *call, const char *path, const uint8_t *message,
+			   size_t len, void *arg)
 {
 	struct peer *p = arg;
 
@@ -59,7 +59,7 @@ static void on_request(struct grpc_call *call, const char *path, const uint8_t *
 	p->server->service.request(call, path, message, len, p->server->service.arg);
 }
 
-static void on_cancel(struct grpc_call *call, void *arg)
+static void uds_on_cancel(struct grpc_call *call, void *arg)
 {
 	struct peer *p = arg;
 
@@ -68,7 +68,7 @@ static void on_cancel(struct grpc_call *call, void *arg)
 }
 
 /* Keeps `next`: whoever walks the list goes on. */
-static void on_lost(struct uds_link *l)
+static void uds_on_lost(struct uds_link *l)
 {
 	struct peer *p = (struct peer *)l;
 
@@ -80,7 +80,7 @@ static void on_lost(struct uds_link *l)
 	p->server->n_peers--;
 }
 
-static void on_release(struct uds_link *l)
+static void uds_on_release(struct uds_link *l)
 {
 	struct peer *p = (struct peer *)l;
 
@@ -102,7 +102,8 @@ static void add_peer(struct uds_server *s, struct peer *p)
 static struct peer *new_peer(struct uds_server *s, int fd)
 {
 	struct peer *p = calloc(1, sizeof(*p));
-	struct grpc_service service = {.request = on_request, .cancel = on_cancel, .arg = p};
+	struct grpc_service service = {
+		.request = uds_on_request, .cancel = uds_on_cancel, .arg = p};
 	struct grpc_conn *conn;
 
 	if (!p || grpc_server_new(&conn, &s->opts.limits, &service, uv_now(s->poll.loop)) < 0) {
@@ -110,8 +111,8 @@ static struct peer *new_peer(struct uds_server *s, int fd)
 		close(fd);
 		return NULL;
 	}
-	p->link.lost = on_lost;
-	p->link.release = on_release;
+	p->link.lost = uds_on_lost;
+	p->link.release = uds_on_release;
 	if (uds_link_start(&p->link, s->poll.loop, fd, conn) < 0) {
 		free(p);
 		return NULL;
@@ -123,7 +124,7 @@ static struct peer *new_peer(struct uds_server *s, int fd)
 /* --- accepting -------------------------------------------------------------------------------- */
 
 /* Who connects and says nothing cannot keep others out. */
-static void make_room(struct uds_server *s)
+static void uds_make_room(struct uds_server *s)
 {
 	for (struct peer *p = s->peers; p; p = p->next)
 		if (!p->has_asked) {
@@ -132,7 +133,7 @@ static void make_room(struct uds_server *s)
 		}
 }
 
-static bool accept_one(struct uds_server *s)
+static bool uds_accept_one(struct uds_server *s)
 {
 	int fd = accept4(s->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
@@ -145,7 +146,7 @@ static bool accept_one(struct uds_server *s)
 	if (fd < 0)
 		return false;
 	if (s->n_peers >= s->opts.max_connections)
-		make_room(s);
+		uds_make_room(s);
 	if (s->n_peers >= s->opts.max_connections)
 		close(fd);
 	else
@@ -158,7 +159,7 @@ static void on_connections(uv_poll_t *poll, int status, int events)
 	struct uds_server *s = poll->data;
 
 	(void)status, (void)events;
-	for (int i = 0; i < ACCEPTS_MAX && !s->is_closed && accept_one(s); i++)
+	for (int i = 0; i < ACCEPTS_MAX && !s->is_closed && uds_accept_one(s); i++)
 		continue;
 }
 
@@ -171,7 +172,7 @@ static void on_pause_over(void *arg)
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-static void on_closed(uv_handle_t *h)
+static void uds_on_closed(uv_handle_t *h)
 {
 	unuse(h->data);
 }
@@ -249,7 +250,7 @@ void uds_server_flush(struct uds_server *s)
 static void stop_listening(struct uds_server *s)
 {
 	s->is_closed = true;
-	uv_close((uv_handle_t *)&s->poll, on_closed);
+	uv_close((uv_handle_t *)&s->poll, uds_on_closed);
 	due_close(&s->pause, unuse);
 	close(s->fd);
 }

@@ -82,7 +82,7 @@ static void real_path(struct place *p, int fd)
 	p->len = (size_t)len;
 }
 
-static bool is_in(const struct place *p, const struct place *above)
+static bool cage_mounts_is_in(const struct place *p, const struct place *above)
 {
 	return strncmp(p->path, above->path, above->len) == 0 &&
 	       (p->path[above->len] == '/' || p->path[above->len] == '\0');
@@ -91,7 +91,7 @@ static bool is_in(const struct place *p, const struct place *above)
 static bool is_below_hidden(const struct places *all, const struct place *p)
 {
 	for (size_t i = 0; i < all->n; i++)
-		if (!all->items[i].is_given && is_in(p, &all->items[i]))
+		if (!all->items[i].is_given && cage_mounts_is_in(p, &all->items[i]))
 			return true;
 	return false;
 }
@@ -115,7 +115,8 @@ static int open_place(const struct places *all, const struct place *p)
 	if (fd < 0 || fstat(fd, &st) < 0)
 		cage_fail(p->path);
 	for (size_t i = 0; i < all->n; i++)
-		if (!all->items[i].is_given && &all->items[i] != p && is_in(p, &all->items[i]))
+		if (!all->items[i].is_given && &all->items[i] != p &&
+		    cage_mounts_is_in(p, &all->items[i]))
 			return fd;
 	if (st.st_dev == p->dev && st.st_ino == p->ino)
 		return fd;
@@ -124,7 +125,7 @@ static int open_place(const struct places *all, const struct place *p)
 }
 
 /* With the folders above it; its own last part only if it is a folder. */
-static void make_folders(const char *path, bool is_folder)
+static void cage_mounts_make_folders(const char *path, bool is_folder)
 {
 	char part[PATH_MAX];
 
@@ -147,7 +148,7 @@ static void make_point(const struct place *p)
 {
 	int fd;
 
-	make_folders(p->path, p->is_folder);
+	cage_mounts_make_folders(p->path, p->is_folder);
 	if (p->is_folder)
 		return;
 	fd = open(p->path, O_CREAT | O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644);
@@ -159,7 +160,7 @@ static void make_point(const struct place *p)
 /* --- which places there are ------------------------------------------------------------------- */
 
 /* Shorter paths first; of the same path what hides it. */
-static void add(struct places *all, const struct place *p)
+static void cage_mounts_add(struct places *all, const struct place *p)
 {
 	size_t at = all->n++;
 
@@ -248,7 +249,7 @@ static void add_hidden(struct places *all, const char *path)
 	for (size_t i = 0; i < ARRAY_SIZE(never_hidden); i++)
 		if (strcmp(never_hidden[i], p.path) == 0)
 			return;
-	add(all, &p);
+	cage_mounts_add(all, &p);
 }
 
 static int copy_mounts(int fd, const char *path, unsigned flags)
@@ -269,7 +270,7 @@ static void add_given(struct places *all, struct place *p, int fd, unsigned clos
 	p->fd = copy_mounts(fd, "", AT_EMPTY_PATH | AT_RECURSIVE);
 	if (mount_setattr(p->fd, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr, sizeof(attr)) < 0)
 		cage_fail(p->path);
-	add(all, p);
+	cage_mounts_add(all, p);
 }
 
 static void add_writable(struct places *all, const char *path)
@@ -309,7 +310,7 @@ static void add_folder_of(struct places *all, const char *program)
 	add_readable(all, folder);
 }
 
-static void gather(struct places *all, const struct cage *c)
+static void cage_mounts_gather(struct places *all, const struct cage *c)
 {
 	all->n = 0;
 	for (size_t i = 0; i < ARRAY_SIZE(always_hidden); i++)
@@ -326,7 +327,7 @@ static void gather(struct places *all, const struct cage *c)
 /* --- making them ------------------------------------------------------------------------------ */
 
 /* on_fd: of what it covers. Both are closed. */
-static void put(int fd, int on_fd, const char *path)
+static void cage_mounts_put(int fd, int on_fd, const char *path)
 {
 	if (move_mount(fd, "", on_fd, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
 		cage_fail(path);
@@ -344,7 +345,7 @@ static void hide(const struct places *all, struct place *p)
 	if (fd < 0) /* what is above it is hidden */
 		return;
 	if (!p->is_folder) {
-		put(copy_mounts(AT_FDCWD, devices[0], 0), fd, p->path);
+		cage_mounts_put(copy_mounts(AT_FDCWD, devices[0], 0), fd, p->path);
 		return;
 	}
 	link_of(fd, link);
@@ -357,7 +358,7 @@ static void hide(const struct places *all, struct place *p)
 		cage_fail(p->path);
 }
 
-static void make(struct places *all)
+static void cage_mounts_make(struct places *all)
 {
 	for (size_t i = 0; i < all->n; i++) {
 		struct place *p = &all->items[i];
@@ -371,7 +372,7 @@ static void make(struct places *all)
 		fd = open_place(all, p);
 		if (fd < 0)
 			cage_fail(p->path);
-		put(p->fd, fd, p->path);
+		cage_mounts_put(p->fd, fd, p->path);
 	}
 }
 
@@ -400,14 +401,14 @@ void cage_mounts_close(const struct cage *c)
 	/* Nothing of ours is seen outside; what is unmounted there goes here, too. */
 	if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
 		cage_fail("mounts");
-	gather(&all, c);
+	cage_mounts_gather(&all, c);
 	for (size_t i = 0; i < ARRAY_SIZE(devices); i++)
 		dev_fds[i] = copy_mounts(AT_FDCWD, devices[i], AT_RECURSIVE);
 	if (mount_setattr(AT_FDCWD, "/", AT_RECURSIVE, &attr, sizeof(attr)) < 0)
 		cage_fail("read-only mounts");
 	for (size_t i = 0; i < ARRAY_SIZE(devices); i++)
-		put(dev_fds[i], open(devices[i], O_PATH | O_CLOEXEC), devices[i]);
-	make(&all);
+		cage_mounts_put(dev_fds[i], open(devices[i], O_PATH | O_CLOEXEC), devices[i]);
+	cage_mounts_make(&all);
 	seal(&all);
 	/* By that of outside the roots of other processes could be reached. */
 	if (mount("proc", "/proc", "proc", MS_RDONLY | MS_NODEV | MS_NOEXEC | MS_NOSUID, NULL) < 0)

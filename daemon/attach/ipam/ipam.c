@@ -67,12 +67,12 @@ static void release(struct ipam_call *c)
 	free(c);
 }
 
-static void on_due_closed(void *arg)
+static void ipam_on_due_closed(void *arg)
 {
 	release(arg);
 }
 
-static void on_closed(uv_handle_t *handle)
+static void ipam_on_closed(uv_handle_t *handle)
 {
 	release(handle->data);
 }
@@ -80,21 +80,21 @@ static void on_closed(uv_handle_t *handle)
 static void close_handle(uv_handle_t *handle)
 {
 	if (!uv_is_closing(handle))
-		uv_close(handle, on_closed);
+		uv_close(handle, ipam_on_closed);
 }
 
 /* Once the cage has ended: one that is not waited for would stay a zombie. */
-static void close_all(struct ipam_call *c)
+static void ipam_close_all(struct ipam_call *c)
 {
 	if (!uv_is_closing((uv_handle_t *)&c->due.timer))
-		due_close(&c->due, on_due_closed);
+		due_close(&c->due, ipam_on_due_closed);
 	close_handle((uv_handle_t *)&c->out.pipe);
 	close_handle((uv_handle_t *)&c->err.pipe);
 	if (c->started)
 		close_handle((uv_handle_t *)&c->end);
 }
 
-static void judge(struct ipam_call *c, struct err *e)
+static void ipam_judge(struct ipam_call *c, struct err *e)
 {
 	*e = c->failure;
 	if (e->code == 0 && c->exit_status != 0) {
@@ -107,7 +107,7 @@ static void judge(struct ipam_call *c, struct err *e)
 		err_wrap(e, "%s", c->needs.type);
 }
 
-static void tell(struct ipam_call *c)
+static void ipam_tell(struct ipam_call *c)
 {
 	ipam_fn *fn = c->fn;
 	struct err e = {0};
@@ -115,7 +115,7 @@ static void tell(struct ipam_call *c)
 	c->fn = NULL;
 	if (!fn)
 		return;
-	judge(c, &e);
+	ipam_judge(c, &e);
 	fn(c->out.text, c->out.n, &e, c->arg);
 }
 
@@ -123,11 +123,11 @@ static void finish_if_done(struct ipam_call *c)
 {
 	if (!c->exited || (c->fn && !(c->out.ended && c->err.ended)))
 		return;
-	tell(c);
-	close_all(c);
+	ipam_tell(c);
+	ipam_close_all(c);
 }
 
-static void give_up(struct ipam_call *c, int code, const char *why)
+static void ipam_give_up(struct ipam_call *c, int code, const char *why)
 {
 	if (c->failure.code != 0)
 		return;
@@ -136,18 +136,18 @@ static void give_up(struct ipam_call *c, int code, const char *why)
 	due_in(&c->due, LEFTOVER_MS);
 }
 
-static void on_due(void *arg)
+static void ipam_on_due(void *arg)
 {
 	struct ipam_call *c = arg;
 	char why[64];
 
 	if (c->failure.code != 0) { /* it cannot be killed (yet) */
-		tell(c);
+		ipam_tell(c);
 		finish_if_done(c);
 		return;
 	}
 	snprintf(why, sizeof(why), "no answer within %u ms", c->timeout_ms);
-	give_up(c, -ETIMEDOUT, why);
+	ipam_give_up(c, -ETIMEDOUT, why);
 }
 
 static void on_ended(uv_poll_t *end, int status, int events)
@@ -188,7 +188,7 @@ static void on_output(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 	} else if (o->n + (size_t)n <= o->max) {
 		o->n += (size_t)n;
 	} else if (o == &c->out) {
-		give_up(c, -EMSGSIZE, "its answer is longer than 64 KiB");
+		ipam_give_up(c, -EMSGSIZE, "its answer is longer than 64 KiB");
 	}
 }
 
@@ -335,7 +335,7 @@ static struct ipam_call *call_new(struct uv_loop_s *loop)
 	c->out.max = sizeof(c->answer);
 	c->err.text = c->said;
 	c->err.max = sizeof(c->said);
-	due_init(&c->due, loop, on_due, c);
+	due_init(&c->due, loop, ipam_on_due, c);
 	uv_pipe_init(loop, &c->out.pipe, 0);
 	uv_pipe_init(loop, &c->err.pipe, 0);
 	c->loop = loop;
@@ -369,7 +369,7 @@ int ipam_start(struct ipam_call **ret, struct uv_loop_s *loop, enum ipam_verb ve
 	else
 		error = run(c, program, r, e);
 	if (error < 0) {
-		close_all(c);
+		ipam_close_all(c);
 		return error;
 	}
 	c->fn = fn;
@@ -385,5 +385,5 @@ void ipam_cancel(struct ipam_call *c)
 	c->fn = NULL;
 	cage_kill(&c->caged);
 	if (c->exited)
-		close_all(c);
+		ipam_close_all(c);
 }

@@ -65,7 +65,7 @@ static void quote(const char *text, size_t len, char ret[QUOTE_SIZE])
 	ret[n] = '\0';
 }
 
-static bool is_usable(const struct ip_prefix *p)
+static bool ipam_is_usable(const struct ip_prefix *p)
 {
 	static const uint8_t none[16];
 
@@ -75,7 +75,7 @@ static bool is_usable(const struct ip_prefix *p)
 }
 
 /* The kernel refuses a destination with bits behind its length. */
-static void mask(struct ip_prefix *p)
+static void ipam_mask(struct ip_prefix *p)
 {
 	for (unsigned bit = p->len; bit < 128; bit++)
 		p->addr[bit / 8] &= (uint8_t) ~(0x80u >> bit % 8);
@@ -86,7 +86,7 @@ static const char *string_of(const json_t *object, const char *key)
 	return json_string_value(json_object_get(object, key));
 }
 
-static int read_ips(struct attach_record *r, const json_t *list, struct err *e)
+static int ipam_read_ips(struct attach_record *r, const json_t *list, struct err *e)
 {
 	r->n_ips = 0;
 	if (json_array_size(list) == 0)
@@ -97,7 +97,7 @@ static int read_ips(struct attach_record *r, const json_t *list, struct err *e)
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		const char *text = string_of(json_array_get(list, i), "address");
 
-		if (!text || !ip_prefix_parse(text, &r->ips[i]) || !is_usable(&r->ips[i]))
+		if (!text || !ip_prefix_parse(text, &r->ips[i]) || !ipam_is_usable(&r->ips[i]))
 			return err_set(e, -EBADMSG, "it gave \"%.60s\", which is no address",
 				       text ? text : "");
 		r->n_ips++;
@@ -119,14 +119,15 @@ static void default_gateway(const json_t *ips, int family, struct ip_prefix *ret
 	}
 }
 
-static int read_route(struct net_route *ret, const json_t *route, const json_t *ips, struct err *e)
+static int ipam_read_route(struct net_route *ret, const json_t *route, const json_t *ips,
+			   struct err *e)
 {
 	const char *dst = string_of(route, "dst"), *gw = string_of(route, "gw");
 	json_int_t priority = json_integer_value(json_object_get(route, "priority"));
 
 	if (!dst || !ip_prefix_parse(dst, &ret->dst))
 		return err_set(e, -EBADMSG, "it gave a route to \"%.60s\"", dst ? dst : "");
-	mask(&ret->dst);
+	ipam_mask(&ret->dst);
 	if (!gw)
 		default_gateway(ips, ret->dst.family, &ret->gateway);
 	else if (!ip_address_parse(gw, &ret->gateway) || ret->gateway.family != ret->dst.family)
@@ -138,15 +139,15 @@ static int read_route(struct net_route *ret, const json_t *route, const json_t *
 	return 0;
 }
 
-static int read_routes(struct attach_record *r, const json_t *list, const json_t *ips,
-		       struct err *e)
+static int ipam_read_routes(struct attach_record *r, const json_t *list, const json_t *ips,
+			    struct err *e)
 {
 	r->n_routes = 0;
 	if (json_array_size(list) > PLAN_ROUTES_MAX)
 		return err_set(e, -EBADMSG, "it gave %zu routes, more than %d",
 			       json_array_size(list), PLAN_ROUTES_MAX);
 	for (size_t i = 0; i < json_array_size(list); i++) {
-		int error = read_route(&r->routes[i], json_array_get(list, i), ips, e);
+		int error = ipam_read_route(&r->routes[i], json_array_get(list, i), ips, e);
 
 		if (error < 0)
 			return error;
@@ -167,9 +168,9 @@ int ipam_parse_result(struct attach_record *r, const char *text, size_t len, str
 	if (!json_is_object(root))
 		error = err_set(e, -EBADMSG, "its answer is no JSON object: \"%s\"", beginning);
 	else
-		error = read_ips(&got, ips, e);
+		error = ipam_read_ips(&got, ips, e);
 	if (error == 0)
-		error = read_routes(&got, json_object_get(root, "routes"), ips, e);
+		error = ipam_read_routes(&got, json_object_get(root, "routes"), ips, e);
 	json_decref(root);
 	if (error < 0)
 		return error;

@@ -23,7 +23,7 @@ struct journal {
 
 /* --- the folder ------------------------------------------------------------------------------- */
 
-static int open_folder(struct journal *j, const char *state_dir, struct err *e)
+static int journal_open_folder(struct journal *j, const char *state_dir, struct err *e)
 {
 	int made;
 
@@ -52,7 +52,8 @@ static int only_read(const struct journal *j, struct err *e)
 	return 1;
 }
 
-static int open_journal(struct journal **ret, const char *state_dir, bool read_only, struct err *e)
+static int journal_journal_open_journal(struct journal **ret, const char *state_dir, bool read_only,
+					struct err *e)
 {
 	struct journal *j = calloc(1, sizeof(*j));
 	int r;
@@ -61,7 +62,7 @@ static int open_journal(struct journal **ret, const char *state_dir, bool read_o
 		return err_set(e, -ENOMEM, "journal: out of memory");
 	j->dir_fd = -1;
 	j->read_only = read_only;
-	r = open_folder(j, state_dir, e);
+	r = journal_open_folder(j, state_dir, e);
 	if (r < 0) {
 		journal_close(j);
 		return r;
@@ -72,12 +73,12 @@ static int open_journal(struct journal **ret, const char *state_dir, bool read_o
 
 int journal_open(struct journal **ret, const char *state_dir, struct err *e)
 {
-	return open_journal(ret, state_dir, false, e);
+	return journal_journal_open_journal(ret, state_dir, false, e);
 }
 
 int journal_look(struct journal **ret, const char *state_dir, struct err *e)
 {
-	return open_journal(ret, state_dir, true, e);
+	return journal_journal_open_journal(ret, state_dir, true, e);
 }
 
 void journal_close(struct journal *j)
@@ -104,7 +105,8 @@ bool journal_is_gone(const struct journal *j)
 
 /* --- one file --------------------------------------------------------------------------------- */
 
-static int failed(const struct journal *j, const char *what, const char *name, int r, struct err *e)
+static int journal_failed(const struct journal *j, const char *what, const char *name, int r,
+			  struct err *e)
 {
 	return err_set(e, r, "journal: %s %s/%s: %s", what, j->path, name, strerror(-r));
 }
@@ -161,18 +163,18 @@ static int create(const struct journal *j, const char *name, const uint8_t *bloc
 	fd = openat(j->dir_fd, temp,
 		    O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return failed(j, "making", temp, -errno, e);
+		return journal_failed(j, "making", temp, -errno, e);
 	r = fill_new(fd, block);
 	if (r == 0 && renameat(j->dir_fd, temp, j->dir_fd, name) < 0)
 		r = -errno;
 	if (r < 0) {
 		unlinkat(j->dir_fd, temp, 0);
-		return failed(j, "writing", temp, r, e);
+		return journal_failed(j, "writing", temp, r, e);
 	}
 	if (fsync(j->dir_fd) < 0) {
 		r = -errno;
 		unlinkat(j->dir_fd, name, 0);
-		return failed(j, "flushing", name, r, e);
+		return journal_failed(j, "flushing", name, r, e);
 	}
 	return 0;
 }
@@ -197,7 +199,7 @@ static int write_over(const struct journal *j, const char *name, int fd, const u
 		r = -errno;
 	if (r < 0) {
 		wipe(fd, at);
-		return failed(j, "writing", name, r, e);
+		return journal_failed(j, "writing", name, r, e);
 	}
 	return 0;
 }
@@ -220,7 +222,7 @@ static int last_serial(const struct journal *j, const char *name, int fd, uint64
 	int r;
 
 	if (n < 0)
-		return failed(j, "reading", name, (int)n, e);
+		return journal_failed(j, "reading", name, (int)n, e);
 	r = journal_serial(bytes, (size_t)n, ret, e);
 	return r < 0 ? err_wrap(e, "journal: %s/%s", j->path, name) : 0;
 }
@@ -278,7 +280,7 @@ int journal_write(struct journal *j, const struct attach_record *r, bool durable
 	journal_key(r, name);
 	fd = openat(j->dir_fd, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0 && errno != ENOENT)
-		return failed(j, "opening", name, -errno, e);
+		return journal_failed(j, "opening", name, -errno, e);
 	if (fd >= 0)
 		code = last_serial(j, name, fd, &serial, e);
 	if (code == 0)
@@ -300,7 +302,7 @@ struct walk {
 	struct attach_record *record;
 };
 
-static bool ends_with(const char *s, const char *end)
+static bool journal_ends_with(const char *s, const char *end)
 {
 	size_t n = strlen(s), n_end = strlen(end);
 
@@ -339,7 +341,7 @@ static void tell_bad(const struct walk *w, const char *name, struct err *e)
 	w->bad(name, e, w->arg);
 }
 
-static int visit(const struct walk *w, const char *name)
+static int journal_visit(const struct walk *w, const char *name)
 {
 	AUTO_FD fd = openat(w->j->dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct err e = {0};
@@ -371,16 +373,16 @@ static int walk_folder(const struct walk *w, struct err *e)
 	int r = 0;
 
 	if (!dir)
-		return failed(w->j, "reading", ".", -errno, e);
+		return journal_failed(w->j, "reading", ".", -errno, e);
 	(void)take_fd(&fd);
 	while (r >= 0 && (entry = readdir(dir))) {
 		const char *name = entry->d_name;
-		bool left = ends_with(name, unfinished);
+		bool left = journal_ends_with(name, unfinished);
 
 		if (left && !w->j->read_only)
 			unlinkat(w->j->dir_fd, name, 0);
-		else if (!left && name[0] != '.' && !ends_with(name, set_aside))
-			r = visit(w, name);
+		else if (!left && name[0] != '.' && !journal_ends_with(name, set_aside))
+			r = journal_visit(w, name);
 	}
 	return r < 0 ? r : 0;
 }

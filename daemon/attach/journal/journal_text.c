@@ -22,7 +22,7 @@ static uint32_t checksum(const void *head, size_t n_head, const void *body, size
 	return (uint32_t)crc32(c, body, (uInt)n_body);
 }
 
-static int lay_out(uint8_t *block, uint64_t serial, const char *json, size_t len)
+static int journal_lay_out(uint8_t *block, uint64_t serial, const char *json, size_t len)
 {
 	char head[HEAD_MAX];
 	int n = snprintf(head, sizeof(head), "%s%d %llu %zu", magic, JOURNAL_VERSION,
@@ -53,7 +53,7 @@ int journal_encode(uint8_t block[JOURNAL_BLOCK], uint64_t serial, const struct a
 	json_decref(o);
 	if (len == 0)
 		return err_set(e, -ENOMEM, "out of memory");
-	code = len < sizeof(text) ? lay_out(block, serial, text, len) : -EMSGSIZE;
+	code = len < sizeof(text) ? journal_lay_out(block, serial, text, len) : -EMSGSIZE;
 	return code < 0 ? err_set(e, code, "it is too large, %zu bytes", len) : 0;
 }
 
@@ -181,7 +181,7 @@ int journal_decode(const uint8_t *bytes, size_t len, struct attach_record *ret,
 
 /* --- names ------------------------------------------------------------------------------------ */
 
-static bool is_plain(char c)
+static bool journal_is_plain(char c)
 {
 	return isalnum((unsigned char)c) || strchr(".:-_ ", c);
 }
@@ -200,6 +200,6 @@ void journal_key(const struct attach_record *r, char key[JOURNAL_KEY_SIZE])
 	if (n >= JOURNAL_KEY_SIZE)
 		snprintf(key + JOURNAL_KEY_SIZE - 10, 10, "-%08x", checksum(full, n, "", 0));
 	for (char *c = key; *c; c++)
-		if (!is_plain(*c) || (c == key && *c == '.'))
+		if (!journal_is_plain(*c) || (c == key && *c == '.'))
 			*c = '_';
 }

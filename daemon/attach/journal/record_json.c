@@ -155,7 +155,7 @@ static json_t *encode_object(const struct field *table, const uint8_t *base)
 static int decode_object(const struct field *table, const json_t *o, uint8_t *base, struct err *e);
 static int decode_field(const struct field *f, const json_t *v, uint8_t *base, struct err *e);
 
-static int bad(const struct field *f, const char *what, struct err *e)
+static int record_json_bad(const struct field *f, const char *what, struct err *e)
 {
 	return err_set(e, -EBADMSG, "\"%s\" is not %s", f->key, what);
 }
@@ -186,7 +186,7 @@ static int decode_text(const struct field *f, const json_t *v, uint8_t *p, struc
 		  : decode_hex(json_string_value(json_object_get(v, "hex")), bytes, sizeof(bytes));
 
 	if (n < 0 || (size_t)n >= f->size || (!s && memchr(bytes, 0, (size_t)n)))
-		return bad(f, "a text that fits", e);
+		return record_json_bad(f, "a text that fits", e);
 	memcpy(p, s ? (const void *)s : bytes, (size_t)n);
 	p[n] = '\0';
 	return 0;
@@ -197,7 +197,7 @@ static int decode_number(const struct field *f, const json_t *v, uint8_t *p, str
 	json_int_t n = json_integer_value(v);
 
 	if (!json_is_integer(v) || n < 0 || n >= (json_int_t)1 << (8 * f->size))
-		return bad(f, "a number that fits", e);
+		return record_json_bad(f, "a number that fits", e);
 	member_store(p, f->size, (uint32_t)n);
 	return 0;
 }
@@ -209,7 +209,7 @@ static int decode_int(const struct field *f, const json_t *v, void *p, struct er
 	int i = (int)n;
 
 	if (!json_is_integer(v) || n < INT32_MIN || n > UINT32_MAX)
-		return bad(f, "a number that fits", e);
+		return record_json_bad(f, "a number that fits", e);
 	memcpy(p, &i, sizeof(i));
 	return 0;
 }
@@ -219,7 +219,7 @@ static int decode_hex64(const struct field *f, const char *s, uint8_t *p, struct
 	uint64_t v;
 
 	if (!s || parse_u64(s, &v) < 0)
-		return bad(f, "a number of 64 bits", e);
+		return record_json_bad(f, "a number of 64 bits", e);
 	memcpy(p, &v, sizeof(v));
 	return 0;
 }
@@ -231,7 +231,7 @@ static int decode_word(const struct field *f, const char *s, uint8_t *p, struct 
 			member_store(p, f->size, i);
 			return 0;
 		}
-	return bad(f, "a word that is known here", e);
+	return record_json_bad(f, "a word that is known here", e);
 }
 
 static int decode_bytes(const struct field *f, const char *s, uint8_t *base, struct err *e)
@@ -239,7 +239,7 @@ static int decode_bytes(const struct field *f, const char *s, uint8_t *base, str
 	int n = decode_hex(s, base + f->at, f->size);
 
 	if (n < 0 || (f->count_at == FIELD_ALL && (size_t)n != f->size))
-		return bad(f, "an address in hexadecimal that fits", e);
+		return record_json_bad(f, "an address in hexadecimal that fits", e);
 	if (f->count_at != FIELD_ALL)
 		memcpy(base + f->count_at, &n, sizeof(n));
 	return 0;
@@ -258,10 +258,10 @@ static int decode_prefix(const struct field *f, const char *s, struct ip_prefix 
 	}
 	if (!slash || (size_t)(slash - s) >= sizeof(addr) || parse_u64(slash + 1, &len) < 0 ||
 	    len > (p.family == AF_INET ? 32 : 128))
-		return bad(f, "ADDRESS/LENGTH", e);
+		return record_json_bad(f, "ADDRESS/LENGTH", e);
 	snprintf(addr, sizeof(addr), "%.*s", (int)(slash - s), s);
 	if (inet_pton(p.family, addr, p.addr) != 1)
-		return bad(f, "ADDRESS/LENGTH", e);
+		return record_json_bad(f, "ADDRESS/LENGTH", e);
 	p.len = (uint8_t)len;
 	*ret = p;
 	return 0;
@@ -274,7 +274,7 @@ static int decode_list(const struct field *f, const json_t *list, uint8_t *base,
 	int r;
 
 	if (!json_is_array(list) || json_array_size(list) > f->max)
-		return bad(f, "a list that fits", e);
+		return record_json_bad(f, "a list that fits", e);
 	json_array_foreach (list, i, v) {
 		r = decode_field(f->items, v, base + f->at + i * f->size, e);
 		if (r < 0)
@@ -287,7 +287,7 @@ static int decode_list(const struct field *f, const json_t *list, uint8_t *base,
 static int decode_bool(const struct field *f, const json_t *v, uint8_t *p, struct err *e)
 {
 	if (!json_is_boolean(v))
-		return bad(f, "true or false", e);
+		return record_json_bad(f, "true or false", e);
 	*(bool *)p = json_is_true(v);
 	return 0;
 }
@@ -349,7 +349,7 @@ static bool is_ifname(const char *s)
 	return !*s || ifname_is_valid(s);
 }
 
-static int judge(const struct attach_record *r, struct err *e)
+static int record_json_judge(const struct attach_record *r, struct err *e)
 {
 	const struct link_origin *o = &r->origin;
 
@@ -370,7 +370,7 @@ static bool is_prefix(const struct ip_prefix *p)
 	       (p->family == AF_INET6 && p->len <= 128);
 }
 
-static bool is_word(const struct field *f, unsigned v)
+static bool record_json_is_word(const struct field *f, unsigned v)
 {
 	unsigned n = 0;
 
@@ -392,7 +392,7 @@ static int check_field(const struct field *f, const uint8_t *base, struct err *e
 		ok = memchr(p, 0, f->size);
 		break;
 	case FORM_WORD:
-		ok = is_word(f, member_load(p, f->size));
+		ok = record_json_is_word(f, member_load(p, f->size));
 		break;
 	case FORM_BYTES:
 		ok = byte_count(f, base) <= f->size;
@@ -410,7 +410,7 @@ static int check_field(const struct field *f, const uint8_t *base, struct err *e
 	case FORM_BOOL:
 		break;
 	}
-	return ok ? 0 : bad(f, "anything that can be written", e);
+	return ok ? 0 : record_json_bad(f, "anything that can be written", e);
 }
 
 static int check_list(const struct field *f, const uint8_t *base, struct err *e)
@@ -420,7 +420,7 @@ static int check_list(const struct field *f, const uint8_t *base, struct err *e)
 
 	memcpy(&n, base + f->count_at, sizeof(n));
 	if (n > f->max)
-		return bad(f, "a list that fits", e);
+		return record_json_bad(f, "a list that fits", e);
 	for (size_t i = 0; i < n && r == 0; i++) {
 		r = check_field(f->items, base + f->at + i * f->size, e);
 		if (r < 0)
@@ -444,7 +444,7 @@ int record_encode(json_t **ret, const struct attach_record *r, struct err *e)
 {
 	json_t *o;
 
-	if (check_object(record_fields, (const uint8_t *)r, e) < 0 || judge(r, e) < 0)
+	if (check_object(record_fields, (const uint8_t *)r, e) < 0 || record_json_judge(r, e) < 0)
 		return -EINVAL;
 	o = encode_object(record_fields, (const uint8_t *)r);
 	if (!o)
@@ -458,7 +458,7 @@ int record_decode(struct attach_record *ret, const json_t *o, struct err *e)
 	struct attach_record r = {0};
 	int code = decode_object(record_fields, o, (uint8_t *)&r, e);
 
-	if (code == 0 && judge(&r, e) < 0)
+	if (code == 0 && record_json_judge(&r, e) < 0)
 		code = -EBADMSG;
 	if (code == 0)
 		*ret = r;

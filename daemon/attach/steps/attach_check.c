@@ -161,8 +161,8 @@ static int look_in_pod(struct step_run *run)
 			    : r;
 }
 
-static int compare(struct step_run *run, const struct vf_settings *admin, unsigned *ret_drift,
-		   struct err *first)
+static int attach_check_compare(struct step_run *run, const struct vf_settings *admin,
+				unsigned *ret_drift, struct err *first)
 {
 	unsigned drift = 0;
 	int r = look_in_pod(run);
@@ -184,7 +184,7 @@ int attach_compare(struct step_run *run, unsigned *ret_drift, struct err *first)
 {
 	const struct vf_settings admin = vf_admin_wanted(run->record);
 
-	return compare(run, &admin, ret_drift, first);
+	return attach_check_compare(run, &admin, ret_drift, first);
 }
 
 /* --- repair ----------------------------------------------------------------------------------- */
@@ -249,7 +249,7 @@ int attach_check(struct attach_job *job, bool repair)
 	job->err = (struct err){0};
 	job->drift = job->left = 0;
 	run_begin(&run, job);
-	r = compare(&run, &admin, &job->drift, &first);
+	r = attach_check_compare(&run, &admin, &job->drift, &first);
 	if (r == 0 && repair && job->drift)
 		r = repair_all(&run, job->drift);
 	if (r == 0 && repair && job->drift)
@@ -260,7 +260,7 @@ int attach_check(struct attach_job *job, bool repair)
 
 /* --- announce --------------------------------------------------------------------------------- */
 
-static int announce(struct step_run *run)
+static int attach_check_announce(struct step_run *run)
 {
 	struct wanted_net net;
 	int r = look_in_pod(run);
@@ -281,7 +281,7 @@ int attach_announce(struct attach_job *job)
 
 	job->err = (struct err){0};
 	run_begin(&run, job);
-	r = announce(&run);
+	r = attach_check_announce(&run);
 	run_end(&run);
 	return r;
 }

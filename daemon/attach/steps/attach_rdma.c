@@ -43,8 +43,8 @@ int attach_rdma_moves(struct step_run *run)
 	return r < 0 ? r : run->rdma_mode == RDMA_NETNS_EXCLUSIVE;
 }
 
-static int find_in(struct step_run *run, struct netns_sockets *p, const char *name,
-		   struct nlsock **ret_sock, struct nldev_dev *ret)
+static int attach_rdma_find_in(struct step_run *run, struct netns_sockets *p, const char *name,
+			       struct nlsock **ret_sock, struct nldev_dev *ret)
 {
 	int r = netns_sockets_rdma(p, ret_sock, run->err);
 
@@ -91,7 +91,7 @@ static int find_unidentified(struct step_run *run, struct netns_sockets *p, cons
 			     struct nlsock **ret_sock, struct nldev_dev *ret)
 {
 	int own = 0, below = 0;
-	int r = find_in(run, p, name, ret_sock, ret);
+	int r = attach_rdma_find_in(run, p, name, ret_sock, ret);
 
 	if (r == 0)
 		r = netdev_in(run, p, &own);
@@ -124,7 +124,7 @@ static int find_at_home(struct step_run *run, struct nlsock **ret_sock, struct n
 
 	if (function_rdma(run->hw, run->record->function, now) < 0 || !now[0])
 		return -ENODEV;
-	r = find_in(run, &run->host, now, ret_sock, ret);
+	r = attach_rdma_find_in(run, &run->host, now, ret_sock, ret);
 	if (r == 0 &&
 	    (function_rdma(run->hw, run->record->function, then) < 0 || strcmp(now, then) != 0))
 		r = err_set(run->err, -EAGAIN, "%s: its RDMA device is being renamed",
@@ -472,7 +472,7 @@ static int take_from_other(int netns_fd, const char *path, void *arg)
 }
 
 /* Into the host from wherever it is. -ENODEV: it is nowhere. */
-static int take_back(struct step_run *run)
+static int attach_rdma_take_back(struct step_run *run)
 {
 	struct nldev_dev dev;
 	struct nlsock *s = NULL;
@@ -512,7 +512,7 @@ static int bring_own(struct step_run *run)
 
 	if (r < 0)
 		return r;
-	while ((r = take_back(run)) == -ENODEV &&
+	while ((r = attach_rdma_take_back(run)) == -ENODEV &&
 	       function_has(run->hw, rec->function, "infiniband")) {
 		char now[RDMA_NAME_SIZE];
 

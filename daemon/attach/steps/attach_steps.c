@@ -95,7 +95,7 @@ static int check_unused(struct step_run *run)
 }
 
 /* VFs are there, with their netdevs, before their PF counts them: sriov_numvfs is still written. */
-static int read_settings(struct step_run *run, struct vf_settings *ret)
+static int attach_read_settings(struct step_run *run, struct vf_settings *ret)
 {
 	struct retries retries = {0};
 	int r;
@@ -114,7 +114,7 @@ static int fill_pf(struct step_run *run, struct link_origin *o)
 		r = function_rdma(run->hw, function, o->rdma);
 	if (r < 0)
 		return err_set(run->err, r, "%s in sysfs: %s", function, strerror(-r));
-	return o->pf[0] ? read_settings(run, &o->vf) : 0;
+	return o->pf[0] ? attach_read_settings(run, &o->vf) : 0;
 }
 
 static int fill_origin(struct step_run *run)

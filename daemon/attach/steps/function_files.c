@@ -42,7 +42,7 @@ bool function_has(const struct hw *hw, const char *function, const char *entry)
 	return dir >= 0 && sysfs_exists(dir, "%s", entry);
 }
 
-static int on_netdev(int dir, const char *name, void *arg)
+static int function_on_netdev(int dir, const char *name, void *arg)
 {
 	int *first = arg, index;
 
@@ -57,7 +57,7 @@ int function_ifindex(const struct hw *hw, const char *function)
 	int ret = 0;
 
 	if (dir >= 0)
-		sysfs_list(dir, "net", on_netdev, &ret);
+		sysfs_list(dir, "net", function_on_netdev, &ret);
 	return ret;
 }
 
@@ -101,7 +101,7 @@ struct vf_search {
 	int vf;
 };
 
-static int on_pf_entry(int dir, const char *name, void *arg)
+static int function_on_pf_entry(int dir, const char *name, void *arg)
 {
 	struct vf_search *s = arg;
 	char target[DEV_ID_SIZE];
@@ -128,7 +128,7 @@ int function_pf(const struct hw *hw, const char *function, char ret_pf[DEV_ID_SI
 	if (r < 0 && r != -ENOENT)
 		return r;
 	if (r == 0)
-		sysfs_list(dir, "physfn", on_pf_entry, &s);
+		sysfs_list(dir, "physfn", function_on_pf_entry, &s);
 	if (r == 0 && s.vf < 0)
 		return -ENOENT;
 	memcpy(ret_pf, pf, sizeof(pf));

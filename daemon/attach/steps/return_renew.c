@@ -30,7 +30,7 @@ struct findings {
 	int rdma_open;	 /* attach_rdma_is_open() */
 };
 
-static int look(struct step_run *run, struct findings *f)
+static int return_renew_look(struct step_run *run, struct findings *f)
 {
 	const struct netdev_state *was = &run->record->origin.state;
 	struct netdev_state is = {.key = {was->key[0], was->key[1]}};
@@ -51,7 +51,7 @@ static int look(struct step_run *run, struct findings *f)
 	return 0;
 }
 
-static void describe(const struct findings *f, char text[ATTACH_LEFT_SIZE])
+static void return_renew_describe(const struct findings *f, char text[ATTACH_LEFT_SIZE])
 {
 	const struct netdev_upper *u = &f->inside.first;
 	size_t n;
@@ -70,7 +70,7 @@ static void describe(const struct findings *f, char text[ATTACH_LEFT_SIZE])
 /* A pool that wants no reset is content with what can be found, and with what a driver may have
  * set. What udev knows by another name is renamed whenever udev comes to it, by its index: a new
  * netdev has another one. */
-static bool is_unknown(const struct step_run *run, const struct findings *f)
+static bool return_renew_is_unknown(const struct step_run *run, const struct findings *f)
 {
 	const bool content = run->record->plan.clean == CLEAN_RESTORE;
 
@@ -106,7 +106,7 @@ static int left_dirty(struct step_run *run, const struct findings *f, const char
 /* --- a new one -------------------------------------------------------------------------------- */
 
 /* A record that cannot be written keeps nothing from coming back: see return_step_record(). */
-static void remember(struct step_run *run, bool renewing)
+static void return_renew_remember(struct step_run *run, bool renewing)
 {
 	struct err ignored = {0};
 
@@ -115,7 +115,7 @@ static void remember(struct step_run *run, bool renewing)
 		journal_write(run->job->journal, run->record, true, &ignored);
 }
 
-static int take_away(struct step_run *run)
+static int return_renew_take_away(struct step_run *run)
 {
 	int r = function_unbind(run->hw, run->record->function, run->err);
 
@@ -186,9 +186,9 @@ static int renew(struct step_run *run)
 {
 	int r;
 
-	remember(run, true);
+	return_renew_remember(run, true);
 	kill_point("back-renew-2", "before");
-	r = take_away(run);
+	r = return_renew_take_away(run);
 	kill_point("back-renew-3", "before");
 	if (r == 0)
 		return_forget_told_name(run);
@@ -202,7 +202,7 @@ static int renew(struct step_run *run)
 	if (r == 0)
 		r = know_anew(run);
 	if (r == 0)
-		remember(run, false);
+		return_renew_remember(run, false);
 	return r;
 }
 
@@ -281,13 +281,13 @@ int return_step_renew(struct step_run *run)
 	run->job->renewal = RENEWAL_NONE;
 	if (!run_is_vf(run) || !function_is_there(run->hw, run->record->function))
 		return 0;
-	r = look(run, &f);
+	r = return_renew_look(run, &f);
 	if (r == -ENODEV && !function_has(run->hw, run->record->function, "net"))
 		return 0;
 	if (r < 0)
 		return r;
-	describe(&f, run->job->traces);
-	why = return_renewal(f.different, is_unknown(run, &f),
+	return_renew_describe(&f, run->job->traces);
+	why = return_renewal(f.different, return_renew_is_unknown(run, &f),
 			     f.inside.n_uppers > 0 || f.rdma_open > 0, run->record->plan.clean);
 	if (why == RENEWAL_NONE)
 		return 0;

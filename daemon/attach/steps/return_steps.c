@@ -180,7 +180,7 @@ static int change_home(struct step_run *run, const char *name)
 }
 
 /* udev renames a device that appears, and a dying namespace hands it back: both at any moment. */
-static bool is_passing(int r)
+static bool return_is_passing(int r)
 {
 	return r == -EBUSY || r == -EEXIST || r == -EAGAIN || err_is_gone(r);
 }
@@ -286,7 +286,7 @@ int return_bring_home(struct step_run *run)
 		} else if (r == -EEXIST && retries.n >= OWN_NAME_RETRIES) {
 			name = spare;
 		}
-	} while (is_passing(r) && run_again_later(&retries));
+	} while (return_is_passing(r) && run_again_later(&retries));
 	if (r == -ENODEV)
 		return 0;
 	return r < 0 ? err_wrap(run->err, "%s: back into the host", run->record->function) : 0;

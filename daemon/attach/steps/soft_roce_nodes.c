@@ -24,7 +24,7 @@ struct folder {
 	int host;	  /* /dev/infiniband; -1: there is none */
 };
 
-static int failed(const char *what, const char *name, int r, struct err *e)
+static int soft_roce_nodes_failed(const char *what, const char *name, int r, struct err *e)
 {
 	return err_set(e, r, "device nodes: %s %s: %s", what, name, strerror(-r));
 }
@@ -47,7 +47,7 @@ static int open_one(int dir, const char *name, bool make)
 static pthread_mutex_t folder_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Locked until it is closed. */
-static int open_folder(const struct hw *hw, bool make, struct folder *ret)
+static int soft_roce_nodes_open_folder(const struct hw *hw, bool make, struct folder *ret)
 {
 	AUTO_FD all = open_one(hw->dev_fd, SOFT_ROCE_DIR, make);
 	int by_name = all < 0 ? all : open_one(all, "by-name", make);
@@ -69,7 +69,7 @@ static void close_folder(const struct folder *f)
 }
 
 /* The part of soft_roce_node() behind the folder. */
-static void name_of(const char *id, char ret[SOFT_ROCE_NODE_SIZE])
+static void soft_roce_nodes_name_of(const char *id, char ret[SOFT_ROCE_NODE_SIZE])
 {
 	char path[SOFT_ROCE_NODE_SIZE];
 
@@ -158,7 +158,7 @@ static bool is_of_plugin(const struct folder *f, dev_t dev)
 }
 
 /* rdma_cm and the host's own are for all devices of the plugin, as long as there is one. */
-static bool is_of_all(const struct folder *f, const char *name, dev_t dev)
+static bool soft_roce_nodes_is_of_all(const struct folder *f, const char *name, dev_t dev)
 {
 	return strcmp(name, "rdma_cm") == 0 || (f->host >= 0 && is_node(f->host, name, dev));
 }
@@ -182,7 +182,8 @@ static int sweep_one(int dir, const char *name, void *arg)
 	struct stat st;
 
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISCHR(st.st_mode) ||
-	    name[0] == '.' || (s->n_devices && is_of_all(s->folder, name, st.st_rdev)) ||
+	    name[0] == '.' ||
+	    (s->n_devices && soft_roce_nodes_is_of_all(s->folder, name, st.st_rdev)) ||
 	    is_of_plugin(s->folder, st.st_rdev))
 		return 0;
 	return remove_node(dir, name);
@@ -235,14 +236,14 @@ static int mirror_host(const struct folder *f, const char *owner)
 
 /* --- interface -------------------------------------------------------------------------------- */
 
-static int make_all(const struct hw *hw, const struct folder *f, const char *id,
-		    const struct nldev_chardev *uverbs)
+static int soft_roce_nodes_make_all(const struct hw *hw, const struct folder *f, const char *id,
+				    const struct nldev_chardev *uverbs)
 {
 	char name[SOFT_ROCE_NODE_SIZE];
 	dev_t rdma_cm;
 	int r;
 
-	name_of(id, name);
+	soft_roce_nodes_name_of(id, name);
 	r = make_node(f->by_name, name, name, (dev_t)uverbs->dev);
 	if (r == 0)
 		r = mirror_host(f, name);
@@ -261,12 +262,12 @@ int soft_roce_nodes_make(const struct hw *hw, const char *id, const struct nldev
 
 	if (strchr(uverbs->name, '/') || uverbs->name[0] == '.' || !uverbs->name[0])
 		return err_set(e, -EINVAL, "\"%s\" is no name for a device node", uverbs->name);
-	r = open_folder(hw, true, &f);
+	r = soft_roce_nodes_open_folder(hw, true, &f);
 	if (r < 0)
-		return failed("opening", SOFT_ROCE_DIR, r, e);
-	r = make_all(hw, &f, id, uverbs);
+		return soft_roce_nodes_failed("opening", SOFT_ROCE_DIR, r, e);
+	r = soft_roce_nodes_make_all(hw, &f, id, uverbs);
 	close_folder(&f);
-	return r < 0 ? failed("making those of", id, r, e) : 0;
+	return r < 0 ? soft_roce_nodes_failed("making those of", id, r, e) : 0;
 }
 
 int soft_roce_nodes_check(const struct hw *hw, const char *id, const struct nldev_chardev *uverbs,
@@ -275,11 +276,11 @@ int soft_roce_nodes_check(const struct hw *hw, const char *id, const struct nlde
 	const dev_t dev = (dev_t)uverbs->dev;
 	char name[SOFT_ROCE_NODE_SIZE];
 	struct folder f;
-	int r = open_folder(hw, false, &f);
+	int r = soft_roce_nodes_open_folder(hw, false, &f);
 
 	if (r < 0)
-		return failed("opening", SOFT_ROCE_DIR, r, e);
-	name_of(id, name);
+		return soft_roce_nodes_failed("opening", SOFT_ROCE_DIR, r, e);
+	soft_roce_nodes_name_of(id, name);
 	if (!is_node(f.by_name, name, dev) || !is_node(f.all, uverbs->name, dev))
 		r = err_set(e, -EUCLEAN, "device nodes: those of %s do not lead to %s", id,
 			    uverbs->name);
@@ -291,14 +292,14 @@ int soft_roce_nodes_remove(const struct hw *hw, const char *id, struct err *e)
 {
 	char name[SOFT_ROCE_NODE_SIZE];
 	struct folder f;
-	int r = open_folder(hw, false, &f);
+	int r = soft_roce_nodes_open_folder(hw, false, &f);
 
 	if (r < 0)
-		return r == -ENOENT ? 0 : failed("opening", SOFT_ROCE_DIR, r, e);
-	name_of(id, name);
+		return r == -ENOENT ? 0 : soft_roce_nodes_failed("opening", SOFT_ROCE_DIR, r, e);
+	soft_roce_nodes_name_of(id, name);
 	r = remove_node(f.by_name, name);
 	if (r == 0)
 		r = sweep(&f);
 	close_folder(&f);
-	return r < 0 ? failed("removing those of", id, r, e) : 0;
+	return r < 0 ? soft_roce_nodes_failed("removing those of", id, r, e) : 0;
 }

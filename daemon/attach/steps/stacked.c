@@ -32,7 +32,7 @@ int stacked_fill(struct step_run *run)
 }
 
 /* Its index in the host. */
-static int find_parent(struct step_run *run, int *ret)
+static int stacked_find_parent(struct step_run *run, int *ret)
 {
 	const char *function = run->record->function;
 	struct netdev_seen parent;
@@ -49,12 +49,12 @@ static int find_parent(struct step_run *run, int *ret)
 	return r;
 }
 
-static int make(struct step_run *run)
+static int steps_stacked_make(struct step_run *run)
 {
 	const struct attach_record *rec = run->record;
 	char alias[ATTACH_ALIAS_SIZE];
 	struct nlsock *s = NULL;
-	int parent = 0, r = find_parent(run, &parent);
+	int parent = 0, r = stacked_find_parent(run, &parent);
 
 	run_alias(run, alias);
 	if (r == 0)
@@ -73,7 +73,7 @@ static void note_id(struct step_run *run)
 	int parent = 0;
 
 	if (rec->link_id || (!run->at && run_look(run, &run->pod) < 0) ||
-	    find_parent(run, &parent) < 0)
+	    stacked_find_parent(run, &parent) < 0)
 		return;
 	sought.ifindex = run->seen.netdev.ifindex;
 	if (netdev_upper_find(run->hw, parent, &sought, &found) != 1)
@@ -88,7 +88,7 @@ int stacked_make(struct step_run *run)
 
 	if (found == 0)
 		found = run_look(run, &run->pod);
-	r = found == -ENODEV ? make(run) : found;
+	r = found == -ENODEV ? steps_stacked_make(run) : found;
 	if (r < 0)
 		return r;
 	note_id(run);
@@ -190,7 +190,7 @@ static int delete_marked(struct step_run *run)
 
 int stacked_delete(struct step_run *run)
 {
-	int parent = 0, r = run->record->link_id ? find_parent(run, &parent) : -ENODATA;
+	int parent = 0, r = run->record->link_id ? stacked_find_parent(run, &parent) : -ENODATA;
 
 	if (r == 0)
 		r = delete_by_id(run, parent);

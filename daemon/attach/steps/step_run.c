@@ -79,7 +79,8 @@ static bool is_at_its_path(struct step_run *run)
 	return run->pod.netns_fd >= 0;
 }
 
-static int open_socket(struct netns_sockets *p, struct nlsock *s, int protocol, struct err *e)
+static int step_run_open_socket(struct netns_sockets *p, struct nlsock *s, int protocol,
+				struct err *e)
 {
 	if (s->fd >= 0)
 		return 0;
@@ -89,13 +90,13 @@ static int open_socket(struct netns_sockets *p, struct nlsock *s, int protocol, 
 int netns_sockets_rtnl(struct netns_sockets *p, struct nlsock **ret, struct err *e)
 {
 	*ret = &p->rtnl;
-	return open_socket(p, &p->rtnl, NETLINK_ROUTE, e);
+	return step_run_open_socket(p, &p->rtnl, NETLINK_ROUTE, e);
 }
 
 int netns_sockets_rdma(struct netns_sockets *p, struct nlsock **ret, struct err *e)
 {
 	*ret = &p->rdma;
-	return open_socket(p, &p->rdma, NETLINK_RDMA, e);
+	return step_run_open_socket(p, &p->rdma, NETLINK_RDMA, e);
 }
 
 /* --- the netdev ------------------------------------------------------------------------------- */

@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+"""check-names.py - a function's name stands in one file, so that grep finds it; only programs' main() is exempt.
+
+    check-names.py FOLDER...
+
+Reads the sources as clang-format leaves them: the brace that opens a function stands alone at the start of a line. Prints each name that several files
+have, with the files, and fails.
+"""
+import glob
+import re
+import sys
+from collections import defaultdict
+
+
+def functions(lines):
+    """Yields the name of each function that is defined."""
+    for at, line in enumerate(lines):
+        if line != "{":
+            continue
+        start = at - 1
+        while start > 0 and (lines[start][:1] in ("\t", " ", "") or lines[start].startswith("}")):
+            start -= 1
+        if name := re.search(r"(\w+)\((?!\()", re.sub(r"__attribute__\(\(.*?\)\)", "", " ".join(lines[start:at]))):
+            yield name.group(1)
+
+
+def main():
+    where = defaultdict(set)
+    for folder in sys.argv[1:]:
+        for path in glob.glob(f"{folder}/**/*.[ch]", recursive=True):
+            with open(path, encoding="utf-8") as f:
+                for name in functions(f.read().split("\n")):
+                    where[name].add(path)
+    if len(where) < 1000:
+        sys.exit(f"only {len(where)} functions were found: is this the project's folder?")
+    several = {name: paths for name, paths in where.items() if len(paths) > 1 and name != "main"}
+    for name, paths in sorted(several.items()):
+        print(f"{name}() is in {', '.join(sorted(paths))}: a static function begins with its module's word, too", file=sys.stderr)
+    return 1 if several else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
