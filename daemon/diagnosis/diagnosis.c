@@ -102,6 +102,7 @@ static struct watched_port *diagnosis_add_port(struct diagnosis *d,
 	memcpy(p->device, o->device, sizeof(p->device));
 	p->device[sizeof(p->device) - 1] = '\0';
 	p->port = o->port;
+	p->index = RDMA_INDEX_NONE;
 	p->id = ++d->next_id;
 	rates_init(&p->rates);
 	window_init(&p->window);
@@ -196,6 +197,12 @@ static void begin_anew(struct watched_port *p)
 		latch_gap(&p->latch[c]);
 }
 
+/* Of the same name: its counters go on from nowhere. */
+static bool is_another_device(const struct watched_port *p, const struct port_observation *o)
+{
+	return p->index != RDMA_INDEX_NONE && o->index != RDMA_INDEX_NONE && p->index != o->index;
+}
+
 static void diagnosis_take_sample(struct diagnosis *d, struct watched_port *p,
 				  const struct port_observation *o, bool row)
 {
@@ -203,10 +210,12 @@ static void diagnosis_take_sample(struct diagnosis *d, struct watched_port *p,
 	double signals[N_SIGNALS];
 
 	p->interval_s = p->seen_ms ? (double)(d->now_ms - p->seen_ms) / 1000 : 0;
-	if (p->interval_s == 0 || p->interval_s > gap_s) {
+	if (p->interval_s == 0 || p->interval_s > gap_s || is_another_device(p, o)) {
 		begin_anew(p);
 		p->interval_s = p->seen_ms ? gap_s : 1;
 	}
+	if (o->index != RDMA_INDEX_NONE)
+		p->index = o->index;
 	p->seen_ms = d->now_ms;
 	p->unseen = 0;
 	rates_update(&p->rates, o->value, p->interval_s, gap_s, (double)o->rate_bps / 8);

@@ -9,6 +9,7 @@ struct watched_port {
 	struct watched_port *next_gone; /* of diagnosis.gone */
 	char device[RDMA_NAME_SIZE];
 	uint32_t port;
+	uint32_t index; /* of the RDMA device when it was last seen */
 	uint32_t id;	/* never the same again */
 	bool looked_at; /* in this tick */
 	bool applicable, held;

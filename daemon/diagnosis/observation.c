@@ -8,6 +8,7 @@ void port_observation_init(struct port_observation *o)
 	memset(o, 0, sizeof(*o));
 	o->visible = true;
 	o->port = 1;
+	o->index = RDMA_INDEX_NONE;
 	o->stood_received_s = o->stood_sent_s = (double)NAN;
 	for (int i = 0; i < N_SERIES; i++)
 		o->value[i] = (double)NAN;

@@ -54,6 +54,7 @@ struct observed_health {
 struct port_observation {
 	char device[RDMA_NAME_SIZE];
 	uint32_t port;
+	uint32_t index; /* as in struct rdma_dev: another device of that name counts from 0 on */
 	char netdev[IFNAMSIZ];
 	char function[DEV_ID_SIZE], parent[DEV_ID_SIZE]; /* parent: a VF's PF */
 	char driver[32];

@@ -183,6 +183,7 @@ static void see_port(struct port_observation *o, const struct look *l, const str
 	port_observation_init(o);
 	memcpy(o->device, dev->name, sizeof(o->device));
 	o->port = port->num;
+	o->index = dev->index;
 	memcpy(o->function, dev->function, sizeof(o->function));
 	memcpy(o->driver, dev->driver, sizeof(o->driver));
 	memcpy(o->netdev, port->netdev, sizeof(o->netdev));

@@ -89,7 +89,7 @@ faults() { # KIND
 sysfs_timeouts() {
     cat "$nic/net/labnic0/queues/tx-0/tx_timeout"
 }
-check "the driver's reports were counted, and no queue hung yet" '[[ $(faults health_report) == 2 && $(faults tx_timeout) == 0 ]]'
+check_within 30 "the driver's reports were counted, and no queue hung yet" '[[ $(faults health_report) == 2 && $(faults tx_timeout) == 0 ]]'
 ip link set labnic0 up
 echo 1 >"$nic/lab/hang"
 check_within 30 "an event with the netdev, its function and driver" 'event TxTimeout "labnic0 \(index [0-9]+, $function\): transmit queue 0 .*mlx5_core resets it"'

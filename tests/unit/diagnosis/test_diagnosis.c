@@ -101,6 +101,26 @@ static void a_verdict_stays_in_the_list(void **state)
 	assert_int_equal(diagnosis_onsets(f.d, CAUSE_PACKET_LOSS), 1);
 }
 
+/* Each time that it is plugged in it has the name, another index and totals of its own. */
+static void another_device_of_the_same_name(void **state)
+{
+	(void)state;
+	begin(1);
+	f.w.ports[0].o.index = 0;
+	run(60);
+	for (unsigned i = 1; i <= 5; i++) {
+		f.w.ports[0].o.index = i;
+		f.w.ports[0].o.value[SERIES_SEQUENCE_NAK] += 20000;
+		run(1);
+	}
+	run(5);
+	assert_int_equal(world_n_verdicts(f.d), 0);
+	/* What it counts from then on is told. */
+	make_ill(0);
+	run(10);
+	assert_non_null(world_verdict(f.d, "mlx5_0", CAUSE_PACKET_LOSS));
+}
+
 static enum close_reason closed_as(const char *device)
 {
 	size_t n;
@@ -311,7 +331,7 @@ static void time_that_stands_still_is_passed_over(void **state)
 	begin(1);
 	run(10);
 	o = world_step(&f.w, 0);
-	f.w.observed[0].value[SERIES_SEQUENCE_NAK] += 1e6;
+	f.w.observed[0].value[SERIES_SEQUENCE_NAK] = 2000;
 	assert_int_equal(diagnosis_tick(f.d, &o), 0);
 	o.now_ms -= 5000;
 	assert_int_equal(diagnosis_tick(f.d, &o), 0);
@@ -343,6 +363,7 @@ TEST_GROUP(diagnosis)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(a_fault_opens_and_ends, teardown),
 		cmocka_unit_test_teardown(a_verdict_stays_in_the_list, teardown),
+		cmocka_unit_test_teardown(another_device_of_the_same_name, teardown),
 		cmocka_unit_test_teardown(what_is_gone_takes_its_verdicts_along, teardown),
 		cmocka_unit_test_teardown(what_cannot_be_seen_is_gone_after_three, teardown),
 		cmocka_unit_test_teardown(a_port_warms_up, teardown),
