@@ -5,7 +5,7 @@
   drivers_python.py --write                      write docs/reference/drivers.md
   drivers_python.py --extract VERSION=TREE...    write tests/fixtures/drivers/: the names that kernel trees have, of Debian's linux-source-VERSION, unpacked
 
-A fixture has a line for each name and the versions that have it; what no tree has ("mainline": newer kernels; "firmware": ionic's) was written by hand and is kept. What the tables make of a name is in docs/reference/metrics.md, which is made of them.
+A fixture has a line for each name and the versions that have it; what no tree has ("firmware": ionic's; "mainline" would be kernels that Debian does not have yet) was written by hand and is kept. What the tables make of a name is in docs/reference/metrics.md, which is made of them.
 
 run:
 proves: hw/counters docs/reference/drivers.md
@@ -45,6 +45,9 @@ DRIVERS = (
 )
 # Why a name has no family of its own: the first pattern that matches, of all drivers.
 WHYS = (
+    (r"(In|Out)Segs|RetransSegs|In(Opt|Proto)Errors", "TCP's, which carries iWARP"),
+    (r"Rdma(Bnd|Inv)|[io]rd limit count", "of memory windows, keys and read limits"),
+    (r"retrans_(bytes|pkts)", "of SRD, EFA's own protocol"),
     (r"[rt]x_pfc_frames|mac_[rt]x_pfc_pkt_num", "the sum of what is counted by priority"),
     (r"mac_[rt]x_.*_xoff_time", "a time in no documented unit"),
     (r"late_cached_phc_updates|.*hwtstamp.*", "of time stamps"),
@@ -108,13 +111,18 @@ def read_fixture(driver):
 
 
 def extract(trees):
+    """What the fixture has of other versions stays; a name that one of these trees has is no longer only mainline's."""
+    given = {version for version, _ in trees}
     for driver, _, _, source, arrays in DRIVERS:
-        found = {name: versions for name, versions in read_fixture(driver).items() if versions == ["mainline"]} if source else {}
+        if not source:
+            continue
+        found = {name: [v for v in versions if v not in given] for name, versions in read_fixture(driver).items()}
         for version, tree in trees:
             path = f"{tree}/{source}"
-            names = expand(path, arrays) if source and os.path.exists(path) else ()
+            names = expand(path, arrays) if os.path.exists(path) else ()
             for name in {numbered(variant) for name in names for variant in variants(name)}:
-                found.setdefault(name, []).append(version)
+                found[name] = [v for v in found.get(name, ()) if v != "mainline"] + [version]
+        found = {name: sorted(versions, key=lambda v: [int(part) for part in v.split(".") if part.isdigit()]) for name, versions in found.items() if versions}
         if any(versions != ["mainline"] for versions in found.values()):
             with open(f"{FIXTURES}/{driver}.txt", "w", encoding="utf-8") as f:
                 f.write(f"# {source}\n" + "".join(f"{name}\t{' '.join(found[name])}\n" for name in sorted(found)))
@@ -141,8 +149,10 @@ def tables():
     return {"hw": table("hw_counters of each RDMA driver"), "ethtool": table("ethtool statistics of the netdev's driver")}
 
 
-def series_of(known, name):
-    return known.get(name) or known.get(re.sub("^vport_", "", name), [])
+def series_of(known, kind, column, name):
+    """A driver may borrow mlx5's names: match_borrowed() in hw/counters/dictionary.c."""
+    own = known[kind][column]
+    return own.get(name) or own.get(re.sub("^vport_", "", name)) or (known[kind]["mlx5"].get(name, []) if kind == "hw" else [])
 
 
 def why(name):
@@ -152,15 +162,15 @@ def why(name):
 def document():
     known, out = tables(), []
     out.append("# Names of drivers\n\n"
-               "Every counter name in the kernel's source of a driver (Debian's Linux 6.1 and 6.12; mainline: only\nnewer ones; ionic's RDMA names: its firmware), and the family that it feeds, or why there is none.\nMade by `tests/interop/drivers_python.py --write` from the names in `tests/fixtures/drivers/` and\n"
+               "Every counter name in the kernel's source of a driver (Debian's Linux 6.1, 6.12 and 7.3; ionic's RDMA\nnames: its firmware), and the family that it feeds, or why there is none. Made by\n`tests/interop/drivers_python.py --write` from the names in `tests/fixtures/drivers/` and\n"
                "from the tables of [metrics.md](metrics.md).\n\n"
                "An hw_counter without a family of its own is in `roce_hw_counters_total{name}`; an ethtool statistic\nwithout one is not read. `#` is a number.\n")
     for driver, column, kind, source, _ in DRIVERS:
         names, of = read_fixture(driver), known[kind][column]
-        mapped = [name for name in names if series_of(of, name)]
+        mapped = [name for name in names if series_of(known, kind, column, name)]
         out.append(f"\n## {driver}\n\n{f'`{source}`' if source else 'Its firmware'}{', ethtool' if kind == 'ethtool' else ''}: {len(mapped)} of {len(names)} names have a family.\n\n"
                    "| name | kernels | series, or why none |\n|---|---|---|\n")
-        out += [f"| `{name}` | {', '.join(names[name])} | {', '.join(f'`{s}`' for s in series_of(of, name)) or why(name) or '?'} |\n" for name in names]
+        out += [f"| `{name}` | {', '.join(names[name])} | {', '.join(f'`{s}`' for s in series_of(known, kind, column, name)) or why(name) or '?'} |\n" for name in names]
         more = sorted(name for name in of if name not in names and not name.startswith("vport_"))
         if more:
             out.append("\n" + textwrap.fill("In the tables, but in none of these sources (newer kernels, other generations, the vendor's own package): " + ", ".join(f"`{name}`" for name in more) + ".", 100, break_long_words=False, break_on_hyphens=False) + "\n")
@@ -179,7 +189,7 @@ def the_page_is_up_to_date():
 @check
 def every_name_has_a_family_or_a_reason():
     known = tables()
-    missing = [f"{driver}: {name}" for driver, column, kind, _, _ in DRIVERS for name in read_fixture(driver) if not series_of(known[kind][column], name) and not why(name)]
+    missing = [f"{driver}: {name}" for driver, column, kind, _, _ in DRIVERS for name in read_fixture(driver) if not series_of(known, kind, column, name) and not why(name)]
     assert not missing, missing
 
 
