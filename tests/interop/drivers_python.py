@@ -162,7 +162,7 @@ def why(name):
 def document():
     known, out = tables(), []
     out.append("# Names of drivers\n\n"
-               "Every counter name in the kernel's source of a driver (Debian's Linux 6.1, 6.12 and 7.3; ionic's RDMA\nnames: its firmware), and the family that it feeds, or why there is none. Made by\n`tests/interop/drivers_python.py --write` from the names in `tests/fixtures/drivers/` and\n"
+               "Every counter name in the kernel's source of a driver (Debian's Linux 6.1, 6.12 and 7.3; ionic's\nRDMA names: its firmware), and the family that it feeds, or why there is none. Made by\n`tests/interop/drivers_python.py --write` from the names in `tests/fixtures/drivers/` and\n"
                "from the tables of [metrics.md](metrics.md).\n\n"
                "An hw_counter without a family of its own is in `roce_hw_counters_total{name}`; an ethtool statistic\nwithout one is not read. `#` is a number.\n")
     for driver, column, kind, source, _ in DRIVERS:
