@@ -236,7 +236,7 @@ build/fuzz/%: build/fuzz/obj/tests/fuzz/%.o build/fuzz/librocelet.a
 fuzz: $(FUZZ) ## the fuzz programs, build/fuzz/*
 
 -include $(OBJ:.o=.d) $(call files,$(B)/tests/unit,*.d) $(wildcard $(B)/tests/*/*.d $(GEN)/*.d) $(MAIN:%.c=$(B)/%.d)
--include $(call files,build/fuzz/obj/daemon build/fuzz/obj/hw build/fuzz/obj/k8s build/fuzz/obj/tests,*.d)
+-include $(call files,build/fuzz/obj/include build/fuzz/obj/daemon build/fuzz/obj/hw build/fuzz/obj/k8s build/fuzz/obj/tests,*.d)
 
 # --- what people type -------------------------------------------------------------------------
 deps: ## install the Debian packages needed to build and test (12 and 13)
