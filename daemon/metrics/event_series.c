@@ -83,6 +83,8 @@ static void expect_soft(struct event_summary *s, const struct host *host)
 /* A function's faults are those of all devices on it. soft-RoCE may stand on anybody's. */
 static void expect_nics(struct event_summary *s, const struct host *host)
 {
+	char label[DEVICE_LABEL_SIZE];
+
 	s->n_nics = 0;
 	for (size_t i = 0; i < host->n_rdma && s->n_nics < EVENT_NICS_MAX; i++) {
 		const struct rdma_dev *d = &host->rdma[i];
@@ -91,7 +93,7 @@ static void expect_nics(struct event_summary *s, const struct host *host)
 		if (!d->function[0] || strcmp(d->driver, "rxe") == 0 ||
 		    !bpf_tally_faults(&s->tally, d->function, nic->faults))
 			continue;
-		memcpy(nic->device, d->name, sizeof(nic->device));
+		snprintf(nic->device, sizeof(nic->device), "%s", device_label(host, d, label));
 		s->n_nics++;
 	}
 }
@@ -100,6 +102,15 @@ void event_summary_expect(struct event_summary *s, const struct host *host)
 {
 	expect_soft(s, host);
 	expect_nics(s, host);
+}
+
+/* A device has the name that somebody gave it. */
+static void add_of_device(struct page *p, const char *family, const char *device, const char *kind,
+			  uint64_t n)
+{
+	text_addf(&p->text, "%s", family);
+	text_add_port(&p->text, device, 0, NULL);
+	text_addf(&p->text, ",kind=\"%s\"} %" PRIu64 "\n", kind, n);
 }
 
 static void add_soft(struct page *p, const struct event_summary *s)
@@ -113,16 +124,16 @@ static void add_soft(struct page *p, const struct event_summary *s)
 	page_begin(p, "roce_soft_events_total", "counter",
 		   "What soft-RoCE itself does not count, or not by itself: timers that fired, "
 		   "wrong ICRCs.");
-	for (unsigned i = 0; i < s->n_soft; i++)
-		for (unsigned k = 0; k < N_BPF_SOFT; k++) {
-			if (!s->soft_watched[k])
-				continue;
-			text_addf(&p->text,
-				  "roce_soft_events_total{device=\"%.64s\",kind=\"%s\"} %" PRIu64
-				  "\n",
-				  s->soft[i].key.device, kinds[k],
-				  (uint64_t)s->soft[i].counts.n[k]);
-		}
+	for (unsigned i = 0; i < s->n_soft; i++) {
+		char name[sizeof(s->soft[i].key.device) + 1];
+
+		snprintf(name, sizeof(name), "%.*s", (int)sizeof(s->soft[i].key.device),
+			 s->soft[i].key.device);
+		for (unsigned k = 0; k < N_BPF_SOFT; k++)
+			if (s->soft_watched[k])
+				add_of_device(p, "roce_soft_events_total", name, kinds[k],
+					      s->soft[i].counts.n[k]);
+	}
 	page_end(p);
 }
 
@@ -139,10 +150,8 @@ static void add_faults(struct page *p, const struct event_summary *s)
 	for (unsigned i = 0; i < s->n_nics; i++)
 		for (unsigned k = 0; k < N_NIC_FAULTS; k++)
 			if (s->faults_watched[k])
-				text_addf(&p->text,
-					  "roce_nic_faults_total{device=\"%s\",kind=\"%s\"} "
-					  "%" PRIu64 "\n",
-					  s->nics[i].device, kinds[k], s->nics[i].faults[k]);
+				add_of_device(p, "roce_nic_faults_total", s->nics[i].device,
+					      kinds[k], s->nics[i].faults[k]);
 	page_end(p);
 }
 

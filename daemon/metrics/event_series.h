@@ -3,6 +3,7 @@
 #pragma once
 
 #include "bpf_tally.h"
+#include "host_series.h"
 #include "model.h"
 #include "page.h"
 
@@ -11,7 +12,7 @@
 
 /* An RDMA device on a function. */
 struct event_nic {
-	char device[RDMA_NAME_SIZE];
+	char device[DEVICE_LABEL_SIZE];
 	uint64_t faults[N_NIC_FAULTS];
 };
 

@@ -77,14 +77,12 @@ void text_add_port(struct text *t, const char *device, uint32_t port,
 	text_add_holder(t, holder);
 }
 
-/* As the label has it. The name that a device has in another namespace may be another device's
- * here, and a series of two devices would be none. */
-static const char *device_label(const struct host *h, const struct rdma_dev *dev,
-				char text[RDMA_NAME_SIZE + DEV_ID_SIZE])
+const char *device_label(const struct host *h, const struct rdma_dev *dev,
+			 char text[DEVICE_LABEL_SIZE])
 {
 	if (dev->nsid == NSID_HOST || host_rdma(h, dev->name))
 		return dev->name;
-	snprintf(text, RDMA_NAME_SIZE + DEV_ID_SIZE, "%s@%s", dev->name, dev->function);
+	snprintf(text, DEVICE_LABEL_SIZE, "%s@%s", dev->name, dev->function);
 	return text;
 }
 
@@ -118,7 +116,7 @@ static void add_info(struct text *t, const struct host *h, const struct rdma_dev
 		     const struct pod_device *holder)
 {
 	const struct function *fn = dev->function[0] ? host_function(h, dev->function) : NULL;
-	char netns[NETNS_NAME_SIZE], vf[16] = "", label[RDMA_NAME_SIZE + DEV_ID_SIZE];
+	char netns[NETNS_NAME_SIZE], vf[16] = "", label[DEVICE_LABEL_SIZE];
 
 	if (fn && fn->vf >= 0)
 		snprintf(vf, sizeof(vf), "%d", fn->vf);
@@ -174,7 +172,7 @@ static void host_series_add_port(struct text *t, enum host_family f, const struc
 	uint64_t v = port_number(f, port);
 	/* No GID in use is a fact where the table is known. */
 	bool known = v || (f == HOST_GID_USED && port->gid_table_len);
-	char label[RDMA_NAME_SIZE + DEV_ID_SIZE];
+	char label[DEVICE_LABEL_SIZE];
 
 	if (f == HOST_PORT_INFO) {
 		add_info(t, h, dev, port, s, holder);

@@ -13,6 +13,11 @@ void text_add_label(struct text *, const char *value);
  * device to itself, `,namespace="..",pod="..",container=".."`; the caller closes the brace. */
 void text_add_port(struct text *, const char *device, uint32_t port,
 		   const struct pod_device *holder);
+/* An RDMA device's name, or, where another device has that one as well (in another namespace),
+ * "NAME@FUNCTION": two devices in one series would be neither. */
+#define DEVICE_LABEL_SIZE (RDMA_NAME_SIZE + DEV_ID_SIZE)
+const char *device_label(const struct host *, const struct rdma_dev *,
+			 char text[DEVICE_LABEL_SIZE]);
 /* Appends `,namespace="..",pod="..",container=".."`; nothing for NULL, nor for a pod
  * whose name is not known (yet). */
 void text_add_holder(struct text *, const struct pod_device *);

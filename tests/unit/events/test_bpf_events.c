@@ -425,6 +425,33 @@ static void faults_are_counted_by_function(void **state)
 	assert_null(strstr(text, "rxe0"));
 }
 
+/* A pod renames its device to text that would end the label, and one to another's name. */
+static void names_that_pods_chose(void **state)
+{
+	struct event_summary s = {.faults_watched = {true, true}, .soft_watched = {true}};
+	struct page *p = page_new();
+	struct host host = {0};
+	AUTO_FREE char *text = NULL;
+	struct rdma_dev *dev;
+	(void)state;
+
+	strcpy(build_rdma(&host, "mlx5_0", "0000:03:00.0")->driver, "mlx5");
+	dev = build_rdma(&host, "mlx5_0", "0000:03:00.2");
+	strcpy(dev->driver, "mlx5");
+	dev->nsid = 7;
+	strcpy(build_rdma(&host, "m\"} 1", "0000:03:00.3")->driver, "mlx5");
+	strcpy(build_rdma(&host, "r\"} 1", "0000:03:00.4")->driver, "rxe");
+	event_summary_expect(&s, &host);
+	event_series(p, &s);
+	text = page_text(p, METRICS_PROMETHEUS, NULL);
+	page_unref(p);
+	host_done(&host);
+	assert_non_null(strstr(text, "{device=\"mlx5_0\",kind=\"tx_timeout\"} 0\n"));
+	assert_non_null(strstr(text, "{device=\"mlx5_0@0000:03:00.2\",kind=\"tx_timeout\"} 0\n"));
+	assert_non_null(strstr(text, "{device=\"m\\\"} 1\",kind=\"tx_timeout\"} 0\n"));
+	assert_non_null(strstr(text, "{device=\"r\\\"} 1\",kind=\"retransmit_timeout\"} 0\n"));
+}
+
 /* More functions than there is room for: of those without a place nothing is known. */
 static void faults_beyond_the_room_are_unknown(void **state)
 {
@@ -479,6 +506,7 @@ TEST_GROUP(bpf_events)
 		cmocka_unit_test(connections_are_counted_by_result_and_reason),
 		cmocka_unit_test(series_begin_at_0),
 		cmocka_unit_test(faults_are_counted_by_function),
+		cmocka_unit_test(names_that_pods_chose),
 		cmocka_unit_test(faults_beyond_the_room_are_unknown),
 		cmocka_unit_test(what_is_not_watched_has_no_series),
 	};
