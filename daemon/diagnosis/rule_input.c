@@ -325,7 +325,13 @@ static double packets_over(const struct rule_input *in, enum span span)
 						 ms / 1000;
 }
 
-double certain_rate(const struct rule_input *in, enum signal s, double least, double share,
+/* Of so many packets, chance makes so many events of a share of `far` in no window. */
+static bool is_far(double events, double packets, double far)
+{
+	return sqrt(events) - sqrt(far * packets) >= CHANCE / 2;
+}
+
+double certain_rate(const struct rule_input *in, enum signal s, const struct certainty *c,
 		    double *ret_share)
 {
 	/* Samples of each span that have to have some, and of the one before. */
@@ -339,16 +345,18 @@ double certain_rate(const struct rule_input *in, enum signal s, double least, do
 	for (size_t i = 0; i < ARRAY_SIZE(spans); i++) {
 		uint64_t ms = in->span_ms[spans[i].span];
 		double seconds, sum = window_sum(in->window, in->timeline, s, ms, &seconds);
-		double sure = beyond_chance(sum), packets;
+		double packets = packets_over(in, spans[i].span);
+		unsigned samples = window_count(in->window, in->timeline, s, ms, 0);
+		double sure = beyond_chance(sum);
 
 		if (window_count(in->window, in->timeline, s, in->span_ms[spans[i].goes_on], 0) ==
 		    0)
 			return 0;
-		if (!(seconds > 0) || sure < least * seconds ||
-		    window_count(in->window, in->timeline, s, ms, 0) < spans[i].samples)
+		if (!(seconds > 0) || samples < spans[i].samples)
 			continue;
-		packets = packets_over(in, spans[i].span);
-		if (sure < share * packets)
+		if (samples >= FAR_SAMPLES && is_far(sum, packets, c->far))
+			sure = sum;
+		else if (sure < c->least * seconds || sure < c->share * packets)
 			continue;
 		*ret_share = packets > 0 ? sure / packets : (double)NAN;
 		return sure / seconds;

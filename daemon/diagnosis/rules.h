@@ -36,6 +36,10 @@ void spans_make(uint64_t ret[N_SPANS], const struct timeline *, uint64_t gap_ms)
  * limit: of a third of the limit, chance does it once in 10^8 windows at most. */
 #define CHANCE 3.0
 
+/* Few events of few packets are far beyond a limit in so many samples: one fault makes several at
+ * once. */
+#define FAR_SAMPLES 3
+
 /* `least_events` are in so many seconds. */
 #define LEAST_S 10
 
@@ -132,10 +136,18 @@ bool sustained(const struct rule_input *, enum signal, double least);
 bool is_still(const struct rule_input *);
 /* How many of so many events are beyond chance. */
 double beyond_chance(double events);
-/* Events a second, as far as they are beyond chance, over the shortest of RECENT, LATELY and LONG
- * in which they come to `least` a second and to `share` of the packets (0: of whatever there are);
- * they have to go on. 0: in none. *ret_share: of the packets. */
-double certain_rate(const struct rule_input *, enum signal, double least, double share,
+/* What events have to come to before they are judged. */
+struct certainty {
+	double least; /* a second */
+	double share; /* of the packets; 0: of whatever there are */
+	double far; /* of the packets: from here on they may be fewer than `least`; INFINITY: never
+		     */
+};
+
+/* Events a second, over the shortest of RECENT, LATELY and LONG in which they come to that: those
+ * that are beyond chance, or all where their share is far. They have to go on. 0: in none.
+ * *ret_share: of the packets. */
+double certain_rate(const struct rule_input *, enum signal, const struct certainty *,
 		    double *ret_share);
 /* The same of an event that has a tally: in this sample, or recently. */
 double tally_rate(const struct rule_input *, enum tally);

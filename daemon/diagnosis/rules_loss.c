@@ -17,13 +17,14 @@ struct loss {
 static struct loss find_loss(const struct rule_input *in, double factor)
 {
 	struct loss nak = {.signal = SIGNAL_NAK}, out = {.signal = SIGNAL_TIMEOUTS};
-	double least = limit(in, LIMIT_least_events) / LEAST_S;
-	double share = limit(in, LIMIT_loss_ratio_warning) * factor;
+	const struct certainty beyond = {.least = limit(in, LIMIT_least_events) / LEAST_S,
+					 .share = limit(in, LIMIT_loss_ratio_warning) * factor,
+					 .far = limit(in, LIMIT_loss_ratio_critical) * factor};
 
 	if (in->mean[SIGNAL_NAK] > 0)
-		nak.rate = certain_rate(in, SIGNAL_NAK, least, share, &nak.share);
+		nak.rate = certain_rate(in, SIGNAL_NAK, &beyond, &nak.share);
 	if (in->mean[SIGNAL_TIMEOUTS] > 0 && !is_still(in))
-		out.rate = certain_rate(in, SIGNAL_TIMEOUTS, least, share, &out.share);
+		out.rate = certain_rate(in, SIGNAL_TIMEOUTS, &beyond, &out.share);
 	return out.rate > 0 && !(nak.rate > 0 && nak.share >= out.share) ? out : nak;
 }
 

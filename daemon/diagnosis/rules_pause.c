@@ -131,11 +131,13 @@ enum sight rule_pause_storm_victim(const struct rule_input *in, struct finding *
 
 static bool drops_on_arrival(const struct rule_input *in)
 {
+	const struct certainty beyond = {.least = limit(in, LIMIT_least_events) / LEAST_S,
+					 .share = limit(in, LIMIT_discard_ratio),
+					 .far = INFINITY};
 	double share;
 
 	return in->mean[SIGNAL_DISCARDS] > 0 &&
-	       certain_rate(in, SIGNAL_DISCARDS, limit(in, LIMIT_least_events) / LEAST_S,
-			    limit(in, LIMIT_discard_ratio), &share) > 0;
+	       certain_rate(in, SIGNAL_DISCARDS, &beyond, &share) > 0;
 }
 
 /* Packets that this NIC marked itself because its host was slow, of those received. */

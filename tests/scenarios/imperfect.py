@@ -147,6 +147,30 @@ def chance():
 
 
 @scenario
+def few_packets():
+    """Of the 68 packets a second that soft-RoCE gets through a path with 2 % loss, 0.5 NAKs: far beyond the critical limit, and fewer than 3 in 10 s."""
+    def slow():
+        return Port(driver="rxe", gbps=25, mtu=512)
+
+    def by_turns(p, t, on):
+        if int(t) in (120, 220):
+            p.once["nak"] = 6  # one fault makes several, in one sample
+
+    def least(name, wanted="none", **more):
+        return by_chance(name, wanted, port=slow(), traffic=(35e3, 35e3), **more)
+
+    lossy = expected("packet_loss", "critical", onset=(59, 75))  # one event in two seconds: the first of a row may come late
+    return [
+        least("imperfect-few-packets-lossy", {**lossy, "opened_by": 90}, seconds=240, nak=0.5, soft_timeouts=0.4, timeouts=0.9),
+        least("imperfect-few-packets-naks", {**lossy, "opened_by": 90}, seconds=240, nak=0.5),
+        least("imperfect-few-packets-rarely", {**lossy, "onset": (60, 1200), "opened_by": 1200}, seconds=1800, nak=0.02),
+        least("imperfect-few-packets-chance", nak=2e-5, timeouts=2e-5),  # a third of the limit
+        simple("imperfect-few-packets-at-once", once(nak=40), port=slow(), traffic=(35e3, 35e3)),
+        simple("imperfect-few-packets-by-turns", by_turns, seconds=900, port=slow(), traffic=(35e3, 35e3)),
+    ]
+
+
+@scenario
 def onsets():
     """Loss at twice the limit comes and goes 4 times: a warning each time, as it is far from what is critical (1e-4 of 4.9 M: 490)."""
     def four(rate):

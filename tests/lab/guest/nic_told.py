@@ -108,8 +108,8 @@ def event_ms(event):
 
 
 LABELS = re.compile(r'(\w+)="([^"]*)"')
-# Seconds that counters may have gone on after the last sample, and what rounding of rates makes of a count.
-GOES_ON, ROUNDED = 60, 100
+# Seconds that counters may have gone on after the last sample, as quickly as at the end; what rounding of rates makes of a count.
+GOES_ON, END, ROUNDED = 60, 5, 100
 
 
 def totals(page):
@@ -122,11 +122,17 @@ def totals(page):
     return found
 
 
+def rate_at_end(lines, series):
+    """A second, in the last samples; a counter that fell began anew."""
+    known = [(line["t"], line["values"][series]) for line in lines[-END:] if line["values"].get(series) is not None]
+    return max((max(now - before, 0) / (t - since) for (since, before), (t, now) in zip(known, known[1:])), default=0)
+
+
 def differing(piece, found):
     """Yields counters of the page that are not what was played last."""
     for device, lines in piece.lines.items():
-        first, last = lines[0], lines[-1]
-        for series, value in first["values"].items():
+        last = lines[-1]
+        for series in lines[0]["values"]:
             family, _, labels = series.partition("{")
             shown = found.get((device, family, frozenset(LABELS.findall(labels))))
             now = last["values"].get(series)
@@ -137,7 +143,7 @@ def differing(piece, found):
                     yield f"{series} of {device} is {'there' if now is None else 'missing'}"
                 continue
             scale = 1e-4 if "_seconds_" in family else 1
-            most = now + max(now - value, 0) * GOES_ON / (last["t"] - first["t"]) * 1.5
+            most = now + rate_at_end(lines, series) * GOES_ON
             if not now * 0.999 - ROUNDED * scale <= shown <= most * 1.001 + ROUNDED * scale:
                 yield f"{series} of {device} is {shown:.9g}, not {now:.9g} to {most:.9g}"
 
