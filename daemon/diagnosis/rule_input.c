@@ -325,10 +325,13 @@ static double packets_over(const struct rule_input *in, enum span span)
 						 ms / 1000;
 }
 
-/* Of so many packets, chance makes so many events of a share of `far` in no window. */
-static bool is_far(double events, double packets, double far)
+/* Neither of a share of `far` nor of a third of `least` does chance make so many events. */
+static bool is_far(const struct certainty *c, double events, double seconds, double packets)
 {
-	return sqrt(events) - sqrt(far * packets) >= CHANCE / 2;
+	double root = sqrt(events);
+
+	return root - sqrt(c->far * packets) >= CHANCE / 2 &&
+	       root - sqrt(c->least * seconds / 3) >= CHANCE_FAR / 2;
 }
 
 double certain_rate(const struct rule_input *in, enum signal s, const struct certainty *c,
@@ -340,6 +343,7 @@ double certain_rate(const struct rule_input *in, enum signal s, const struct cer
 		unsigned samples;
 	} spans[] = {{SPAN_RECENT, SPAN_RECENT, 2},
 		     {SPAN_LATELY, SPAN_RECENT, 3},
+		     {SPAN_MINUTES, SPAN_RECENT, 3},
 		     {SPAN_LONG, SPAN_LATELY, 3}};
 
 	for (size_t i = 0; i < ARRAY_SIZE(spans); i++) {
@@ -354,7 +358,7 @@ double certain_rate(const struct rule_input *in, enum signal s, const struct cer
 			return 0;
 		if (!(seconds > 0) || samples < spans[i].samples)
 			continue;
-		if (samples >= FAR_SAMPLES && is_far(sum, packets, c->far))
+		if (samples >= FAR_SAMPLES && is_far(c, sum, seconds, packets))
 			sure = sum;
 		else if (sure < c->least * seconds || sure < c->share * packets)
 			continue;

@@ -19,6 +19,7 @@
 	X(STEADY, 30000, 4)                                                                        \
 	X(LATELY, 60000, 5)                                                                        \
 	X(BACK, 60000, 12) /* the beginning of a verdict is looked for */                          \
+	X(MINUTES, 180000, 6)                                                                      \
 	X(LONG, 900000, 8)
 
 enum span {
@@ -36,8 +37,10 @@ void spans_make(uint64_t ret[N_SPANS], const struct timeline *, uint64_t gap_ms)
  * limit: of a third of the limit, chance does it once in 10^8 windows at most. */
 #define CHANCE 3.0
 
-/* Few events of few packets are far beyond a limit in so many samples: one fault makes several at
- * once. */
+/* The same of few events of few packets, which are judged by their share alone, against a third of
+ * the rate that the others need; one fault makes several at once, so they are in several samples.
+ */
+#define CHANCE_FAR  5.0
 #define FAR_SAMPLES 3
 
 /* `least_events` are in so many seconds. */
@@ -140,11 +143,11 @@ double beyond_chance(double events);
 struct certainty {
 	double least; /* a second */
 	double share; /* of the packets; 0: of whatever there are */
-	double far; /* of the packets: from here on they may be fewer than `least`; INFINITY: never
-		     */
+	double far;   /* of the packets: from here on fewer than `least` will do; INFINITY: never */
 };
 
-/* Events a second, over the shortest of RECENT, LATELY and LONG in which they come to that: those
+/* Events a second, over the shortest of RECENT, LATELY, MINUTES and LONG in which they come to
+ * that: those
  * that are beyond chance, or all where their share is far. They have to go on. 0: in none.
  * *ret_share: of the packets. */
 double certain_rate(const struct rule_input *, enum signal, const struct certainty *,

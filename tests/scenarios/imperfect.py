@@ -159,11 +159,12 @@ def few_packets():
     def least(name, wanted="none", **more):
         return by_chance(name, wanted, port=slow(), traffic=(35e3, 35e3), **more)
 
-    lossy = expected("packet_loss", "critical", onset=(59, 75))  # one event in two seconds: the first of a row may come late
+    lossy = expected("packet_loss", "critical", onset=(59, 160))
     return [
-        least("imperfect-few-packets-lossy", {**lossy, "opened_by": 90}, seconds=240, nak=0.5, soft_timeouts=0.4, timeouts=0.9),
-        least("imperfect-few-packets-naks", {**lossy, "opened_by": 90}, seconds=240, nak=0.5),
-        least("imperfect-few-packets-rarely", {**lossy, "onset": (60, 1200), "opened_by": 1200}, seconds=1800, nak=0.02),
+        least("imperfect-few-packets-lossy", {**lossy, "opened_by": 165}, seconds=240, nak=0.5, soft_timeouts=0.4, timeouts=0.9),
+        least("imperfect-few-packets-naks", {**lossy, "opened_by": 165}, seconds=240, nak=0.5),
+        least("imperfect-few-packets-quickly", {**lossy, "onset": (59, 63), "opened_by": 76}, seconds=240, nak=2),
+        least("imperfect-few-packets-rarely", seconds=1800, nak=0.1),  # a third of 3 in 10 s
         least("imperfect-few-packets-chance", nak=2e-5, timeouts=2e-5),  # a third of the limit
         simple("imperfect-few-packets-at-once", once(nak=40), port=slow(), traffic=(35e3, 35e3)),
         simple("imperfect-few-packets-by-turns", by_turns, seconds=900, port=slow(), traffic=(35e3, 35e3)),
