@@ -158,7 +158,7 @@ rdma_counter() { # DEVICE COUNTER
 # From a disk of the machine's own, as installed programs are: over the share every page of code is a round trip.
 # Errors and warnings of its log, but for those that match, and for work that takes long: how fast this machine is, is not judged.
 complaints() { # [PATTERN]
-    grep -E ' (error|warn) ' "$OUT/rocelet.log" | grep -vE " warn +worker: ${1:+|$1}"
+    grep -E ' (error|warn) ' "$OUT/rocelet.log" | grep -vE " warn +worker: | is still being attached, step [a-z_]+ \(waited ${1:+|$1}"
 }
 
 start_rocelet() { # [ARGS..]
