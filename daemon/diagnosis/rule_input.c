@@ -325,12 +325,13 @@ static double packets_over(const struct rule_input *in, enum span span)
 						 ms / 1000;
 }
 
-/* Neither of a share of `far` nor of a third of `least` does chance make so many events. */
+/* More events than chance makes of a share of `far`, and of a third of `least`. Events without
+ * packets contradict each other. */
 static bool is_far(const struct certainty *c, double events, double seconds, double packets)
 {
 	double root = sqrt(events);
 
-	return root - sqrt(c->far * packets) >= CHANCE / 2 &&
+	return packets > 0 && root - sqrt(c->far * packets) >= CHANCE / 2 &&
 	       root - sqrt(c->least * seconds / 3) >= CHANCE_FAR / 2;
 }
 
@@ -348,16 +349,19 @@ double certain_rate(const struct rule_input *in, enum signal s, const struct cer
 
 	for (size_t i = 0; i < ARRAY_SIZE(spans); i++) {
 		uint64_t ms = in->span_ms[spans[i].span];
-		double seconds, sum = window_sum(in->window, in->timeline, s, ms, &seconds);
-		double packets = packets_over(in, spans[i].span);
 		unsigned samples = window_count(in->window, in->timeline, s, ms, 0);
-		double sure = beyond_chance(sum);
+		double seconds, sum, sure, packets;
 
 		if (window_count(in->window, in->timeline, s, in->span_ms[spans[i].goes_on], 0) ==
 		    0)
 			return 0;
-		if (!(seconds > 0) || samples < spans[i].samples)
+		if (samples < spans[i].samples)
 			continue;
+		sum = window_sum(in->window, in->timeline, s, ms, &seconds);
+		if (!(seconds > 0))
+			continue;
+		sure = beyond_chance(sum);
+		packets = packets_over(in, spans[i].span);
 		if (samples >= FAR_SAMPLES && is_far(c, sum, seconds, packets))
 			sure = sum;
 		else if (sure < c->least * seconds || sure < c->share * packets)

@@ -37,9 +37,8 @@ void spans_make(uint64_t ret[N_SPANS], const struct timeline *, uint64_t gap_ms)
  * limit: of a third of the limit, chance does it once in 10^8 windows at most. */
 #define CHANCE 3.0
 
-/* The same of few events of few packets, which are judged by their share alone, against a third of
- * the rate that the others need; one fault makes several at once, so they are in several samples.
- */
+/* The same where events are fewer than `least` and judged by their share alone: held against a
+ * third of `least`. One fault makes several at once, so they have to be in several samples. */
 #define CHANCE_FAR  5.0
 #define FAR_SAMPLES 3
 
@@ -147,9 +146,8 @@ struct certainty {
 };
 
 /* Events a second, over the shortest of RECENT, LATELY, MINUTES and LONG in which they come to
- * that: those
- * that are beyond chance, or all where their share is far. They have to go on. 0: in none.
- * *ret_share: of the packets. */
+ * that: those beyond chance, or all of them where their share is far. They have to go on. 0: in
+ * none. *ret_share: of the packets. */
 double certain_rate(const struct rule_input *, enum signal, const struct certainty *,
 		    double *ret_share);
 /* The same of an event that has a tally: in this sample, or recently. */

@@ -104,7 +104,7 @@ void event_summary_expect(struct event_summary *s, const struct host *host)
 	expect_nics(s, host);
 }
 
-/* A device has the name that somebody gave it. */
+/* Escapes the device's name: a pod can choose it. */
 static void add_of_device(struct page *p, const char *family, const char *device, const char *kind,
 			  uint64_t n)
 {
