@@ -58,7 +58,8 @@
 	X(loss_ratio_warning, "ratio", 1e-6, 0, 1, "sequence NAKs for each packet sent")           \
 	X(loss_ratio_critical, "ratio", 1e-4, 0, 1, "sequence NAKs for each packet sent")          \
 	X(lossy_factor, "", 100, 1, 1e6, "limits of loss rise by this where loss is expected")     \
-	X(least_events, "", 3, 1, 1e6, "ratios of fewer events are not judged")                    \
+	X(least_events, "", 3, 1, 1e6,                                                             \
+	  "fewer in 10 s are judged only far beyond the critical limit")                           \
 	X(bit_errors_warning, "ratio", 1e-12, 0, 1, "errors past FEC for each bit received")       \
 	X(bit_errors_critical, "ratio", 1e-10, 0, 1, "errors past FEC for each bit received")      \
 	X(pre_fec_info, "ratio", 1e-5, 0, 1, "bits that FEC has to correct, of the line's")        \
