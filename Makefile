@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # rocelet: everything is built into build/. `make help` lists the targets.
 #
 # CC=clang, SAN=1 (AddressSanitizer + UBSan), SAN=thread (ThreadSanitizer), KILL_POINTS=1 and ARCH=arm64 (a Debian architecture that this
@@ -36,6 +37,8 @@ Q := $(if $(filter 0,$(V)),@,)
 SAN ?= 0
 
 VERSION := 0.1.0
+# Of the sources; a tree without git: unknown, or given by who builds it.
+REVISION := $(or $(REVISION),$(shell git describe --always --dirty --abbrev=12 --exclude='*' 2>/dev/null || echo unknown))
 KILL_POINTS ?= 0
 BUILD := build$(if $(SYSROOT),/$(ARCH))
 BASE := $(BUILD)$(if $(filter clang%,$(CC)),/clang)$(if $(filter 1,$(SAN)),/san)$(if $(filter thread,$(SAN)),/tsan)
@@ -83,9 +86,9 @@ BPF_SRC := $(wildcard bpf/*.bpf.c)
 SKELS := $(BPF_SRC:bpf/%.bpf.c=$(GEN)/%.skel.h)
 PROTO := $(patsubst k8s/proto/%.proto,$(GEN)/proto/%.pb-c,$(wildcard k8s/proto/*.proto))
 # What must be there before anything is compiled.
-GENERATED = $(SKELS) $(PROTO:=.h) $(GEN)/version.h $(GEN)/web_document.h
+GENERATED = $(SKELS) $(PROTO:=.h) $(GEN)/version.h $(GEN)/revision.h $(GEN)/web_document.h
 # What has a main().
-MAIN := daemon/main.c daemon/ctl/rocectl.c
+MAIN := daemon/main.c daemon/ctl/rocectl.c k8s/cni/rocelet_cni.c
 SRC := $(filter-out $(MAIN),$(call files,daemon hw k8s include,*.c))
 UNIT := $(call files,tests/unit,*.c)
 # KILL_POINTS=1 compiles only sources with kill points again; the other objects are those without KILL_POINTS.
@@ -106,13 +109,17 @@ FUZZ := $(patsubst tests/fuzz/%.c,build/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 # Made of the program's own table; another machine's program does not run.
 MANUAL := $(if $(SYSROOT),,$(B)/rocectl.8)
 
-all: $(B)/rocelet $(B)/rocectl $(MANUAL) ## the daemon and its command, build/rocelet and build/rocectl, and its manual
+all: $(B)/rocelet $(B)/rocectl $(B)/rocelet-cni $(MANUAL) ## the daemon, its command and its CNI plugin: build/rocelet, rocectl and rocelet-cni, and the manual
 
 $(B)/rocelet: $(B)/daemon/main.o $(LIB)
 	$(Q)$(CC) $(CFLAGS) $(LDHARDEN) -o $@ $^ $(PKG_LIBS)
 
 $(B)/rocectl: $(B)/daemon/ctl/rocectl.o $(LIB)
 	$(Q)$(CC) $(CFLAGS) $(LDHARDEN) -o $@ $^ $(PKG_LIBS)
+
+# Copied to hosts that have other libraries than we, or none. Sanitizers want theirs.
+$(B)/rocelet-cni: $(B)/k8s/cni/rocelet_cni.o $(LIB)
+	$(Q)$(CC) $(CFLAGS) $(if $(filter 0,$(SAN)),-static-pie $(filter-out -pie,$(LDHARDEN)),$(LDHARDEN)) -o $@ $^ -ljansson
 
 $(B)/rocectl.8: $(B)/rocectl
 	$(Q)$< __man > $@
@@ -126,6 +133,14 @@ $(GEN)/version.h:
 	$(Q)echo '#define ROCELET_VERSION "$(VERSION)"' > $@
 ifneq ("$(VERSION)",$(shell sed -n 's/^.define ROCELET_VERSION //p' $(GEN)/version.h 2>/dev/null))
 .PHONY: $(GEN)/version.h
+endif
+
+# Apart: hardly anything names it, and it changes with every commit.
+$(GEN)/revision.h:
+	$(Q)mkdir -p $(@D)
+	$(Q)echo '#define ROCELET_REVISION "$(REVISION)"' > $@
+ifneq ("$(REVISION)",$(shell sed -n 's/^.define ROCELET_REVISION //p' $(GEN)/revision.h 2>/dev/null))
+.PHONY: $(GEN)/revision.h
 endif
 
 define COMPILE
@@ -295,14 +310,13 @@ soak: deps ## every test with the most that it knows, hours; 10,000 random histo
 	$(Q)$(MAKE) --no-print-directory all tests
 	$(Q)tests/bench/soak.sh
 
-golden: tests k8s/deploy/monitoring/prometheusrule.yaml ## rewrite the expected texts and the generated docs; review the diff
-	$(Q)for t in $(TESTS); do UPDATE_GOLDEN=1 $$t >/dev/null 2>&1 || true; done; k8s/deploy/monitoring/dashboards.py; tests/ship/runbook.py --write; tests/check/table.py; git diff --stat -- docs tests/golden k8s/deploy/monitoring
+golden: all tests k8s/deploy/monitoring/prometheusrule.yaml ## rewrite the expected texts and the generated docs; review the diff
+	$(Q)for t in $(TESTS); do UPDATE_GOLDEN=1 $$t >/dev/null 2>&1 || true; done; k8s/deploy/monitoring/dashboards.py; tests/ship/runbook.py --write; tests/check/table.py; $(B)/rocelet --print-schema >docs/reference/config.schema.json; \
+		kubectl=$$(tests/ship/helm.sh) && k8s/deploy/before-1.30.py $${kubectl#* }; git diff --stat -- docs tests/golden k8s/deploy
 
 # kustomize cannot put a file into an object.
-k8s/deploy/monitoring/prometheusrule.yaml: k8s/deploy/monitoring/rules.yaml
-	$(Q)printf '%s\n' '# Made of rules.yaml: make golden.' 'apiVersion: monitoring.coreos.com/v1' 'kind: PrometheusRule' 'metadata:' '  name: rocelet' \
-		'  namespace: rocelet' '  labels:' '    app.kubernetes.io/name: rocelet' 'spec:' > $@
-	$(Q)sed '/^ *#/d; s/^./  &/' $< >> $@
+k8s/deploy/monitoring/prometheusrule.yaml: k8s/deploy/monitoring/rules.yaml k8s/deploy/monitoring/rules.py
+	$(Q)k8s/deploy/monitoring/rules.py --operator > $@
 
 docs: golden
 
@@ -335,7 +349,7 @@ tidy: $(GENERATED)
 	$(Q)tests/lint/lint.py clang-tidy $(SRC) $(MAIN) -- -std=gnu11 $(CPPFLAGS) $(DIRS) \
 		$(PKG_CFLAGS) -Xclang -analyzer-config -Xclang max-nodes=$(TIDY_STEPS)
 
-install: install-programs ## into DESTDIR: usr/sbin/rocelet, usr/sbin/rocectl, its manual and what shells complete it with
+install: install-programs ## into DESTDIR: usr/sbin/rocelet, usr/sbin/rocectl, usr/libexec/rocelet/rocelet-cni, its manual and what shells complete it with
 	$(Q)install -D -m 644 $(MANUAL) $(DESTDIR)/usr/share/man/man8/rocectl.8
 	$(Q)mkdir -p $(DESTDIR)/usr/share/bash-completion/completions $(DESTDIR)/usr/share/zsh/vendor-completions $(DESTDIR)/usr/share/fish/vendor_completions.d
 	$(Q)$(B)/rocectl completion bash >$(DESTDIR)/usr/share/bash-completion/completions/rocectl
@@ -345,20 +359,58 @@ install: install-programs ## into DESTDIR: usr/sbin/rocelet, usr/sbin/rocectl, i
 install-programs: all
 	$(Q)install -D $(INSTALL_FLAGS) -m 755 $(B)/rocelet $(DESTDIR)/usr/sbin/rocelet
 	$(Q)install -D $(INSTALL_FLAGS) -m 755 $(B)/rocectl $(DESTDIR)/usr/sbin/rocectl
+	$(Q)install -D $(INSTALL_FLAGS) -m 755 $(B)/rocelet-cni $(DESTDIR)/usr/libexec/rocelet/rocelet-cni
 
 # --- what is shipped ---------------------------------------------------------------------------
-IMAGE_NAME := localhost/rocelet:$(VERSION)
+# Where images are pushed to, as the first part of their name.
+REGISTRY ?= localhost
+IMAGE_NAME := $(REGISTRY)/rocelet:$(VERSION)
+WHEN := SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2>/dev/null)}
 IMAGE := $(BUILD)/rocelet-$(VERSION)-$(ARCH).tar
 
 rootfs: all
 	$(Q)rm -rf $(BUILD)/rootfs
 	$(Q)$(MAKE) --no-print-directory install-programs DESTDIR=$(BUILD)/rootfs INSTALL_FLAGS='-s --strip-program=$(TRIPLET)-strip'
 	$(Q)k8s/deploy/image/rootfs.sh $(BUILD)/rootfs $(TRIPLET) $(SYSROOT)
+	$(Q)$(WHEN) k8s/deploy/image/sbom.py $(BUILD)/rootfs $(ARCH) $(VERSION)
 
 image: rootfs ## the image for Kubernetes, build/rocelet-VERSION-ARCH.tar, made without Docker; ARCH=arm64 builds build/arm64/...
-	$(Q)export SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2>/dev/null)}; \
-		k8s/deploy/image/oci.py $(BUILD)/rootfs $(IMAGE) $(IMAGE_NAME) $(ARCH)
+	$(Q)$(WHEN) k8s/deploy/image/oci.py $(BUILD)/rootfs $(IMAGE) $(IMAGE_NAME) $(ARCH)
 	$(Q)echo "$(IMAGE): $(IMAGE_NAME), $$(du -sh $(BUILD)/rootfs | cut -f1) unpacked"
+
+# For clusters without a network: the example perftest.yaml with nothing to install.
+PERFTEST := $(BUILD)/perftest-$(VERSION)-$(ARCH).tar
+
+perftest-image: ## an image with Debian's perftest for the example, build/perftest-VERSION-ARCH.tar, named REGISTRY/perftest:VERSION
+	$(Q)k8s/deploy/image/perftest.sh $(ARCH) $(BUILD)/perftest
+	$(Q)$(WHEN) k8s/deploy/image/oci.py $(BUILD)/perftest $(PERFTEST) $(REGISTRY)/perftest:$(VERSION) $(ARCH)
+	$(Q)echo "$(PERFTEST): $(REGISTRY)/perftest:$(VERSION), $$(du -sh $(BUILD)/perftest | cut -f1) unpacked"
+
+chart: ## the Helm chart, build/rocelet-VERSION.tgz, made of the overlays of k8s/deploy
+	$(Q)kubectl=$$(tests/ship/helm.sh) && SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2>/dev/null)} \
+		k8s/deploy/helm/chart.py $${kubectl#* } $(VERSION) $(BUILD)/rocelet-$(VERSION).tgz
+	$(Q)echo $(BUILD)/rocelet-$(VERSION).tgz
+
+# One folder with all of a version. SIGN_WITH is a command that reads what is to be signed and prints the signature, with the key of whoever
+# releases: `openssl dgst -sha256 -sign key.pem`, or a call of a key service.
+RELEASE := build/release/$(VERSION)
+RELEASE_ARCHS ?= amd64 arm64
+RELEASED := $(foreach a,$(RELEASE_ARCHS),build/$(if $(filter $(NATIVE_ARCH),$(a)),,$(a)/)rocelet-$(VERSION)-$(a).tar)
+SIGN_WITH ?=
+
+release: ## a release in build/release/VERSION: one image for RELEASE_ARCHS, SBOMs, the chart, the schema, checksums; REGISTRY=..., SIGN_WITH=COMMAND
+	$(Q)k8s/deploy/image/release.py check
+	$(Q)for a in $(RELEASE_ARCHS); do $(MAKE) --no-print-directory ARCH=$$a image || exit 1; done
+	$(Q)$(MAKE) --no-print-directory chart
+	$(Q)rm -rf $(RELEASE) && mkdir -p $(RELEASE)
+	$(Q)$(WHEN) k8s/deploy/image/release.py index $(RELEASE)/rocelet-$(VERSION).oci.tar $(IMAGE_NAME) $(RELEASED)
+	$(Q)for i in $(RELEASED); do k8s/deploy/image/release.py sbom $$i $(RELEASE)/$$(basename $$i .tar).spdx.json || exit 1; done
+	$(Q)cp build/rocelet-$(VERSION).tgz $(RELEASE)/
+	$(Q)cp docs/reference/config.schema.json $(RELEASE)/rocelet-$(VERSION).schema.json
+	$(Q)[ -z "$(SIGN_WITH)" ] || $(WHEN) k8s/deploy/image/release.py sign $(RELEASE)/rocelet-$(VERSION).oci.tar $(IMAGE_NAME) "$(SIGN_WITH)"
+	$(Q)k8s/deploy/image/release.py sums $(RELEASE)
+	$(Q)[ -z "$(SIGN_WITH)" ] || sh -c '$(SIGN_WITH)' <$(RELEASE)/SHA256SUMS >$(RELEASE)/SHA256SUMS.sig
+	$(Q)cd $(RELEASE) && ls -l
 
 # Debian's tools want debian/ at the top of the sources, which is not where it belongs in ours: they get a copy.
 DEB := build/deb/rocelet-$(VERSION)
@@ -377,7 +429,7 @@ clean: ## remove build/
 help: ## this list
 	$(Q)sed -n 's/^\([a-z0-9-]*\):.*## /  \1\t/p' Makefile | expand -t 16
 
-.PHONY: all test-objects rootfs image deb check-ship check-arm64 check-cluster tests fuzz deps check lint lint-all check-unit check-kubelet check-kernels demo demo-cluster lab-image run lab-shell bench soak golden docs turn fmt fmt-check check-deps \
+.PHONY: all test-objects rootfs image perftest-image chart release deb check-ship check-arm64 check-cluster tests fuzz deps check lint lint-all check-unit check-kubelet check-kernels demo demo-cluster lab-image run lab-shell bench soak golden docs turn fmt fmt-check check-deps \
 	cppcheck tidy install install-programs clean help
 .SECONDARY:
 .DELETE_ON_ERROR:

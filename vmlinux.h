@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* vmlinux.h - the kernel types that our BPF programs read, and of each only the fields they read.
  *
  * Kept by hand. With preserve_access_index only the names matter: libbpf finds the real offsets in

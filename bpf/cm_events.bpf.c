@@ -1,9 +1,10 @@
-/* cm_events.bpf.c - connections through rdma_cm: made, rejected, given up, and how long they took.
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* cm_events.bpf.c - rdma_cm connections: established, rejected, timed out, and their latency.
  *
- * Its tracepoints (drivers/infiniband/core/cma_trace.h) name the connection by its rdma_id_private.
- * The side that asks sends a request from its own task; the other side learns of it in a kernel
- * thread (CONNECT_REQUEST) and answers from its task. All other events come in kernel threads, so
- * the asking task is kept until then. */
+ * The tracepoints (drivers/infiniband/core/cma_trace.h) identify a connection by its
+ * rdma_id_private. The active side sends a request from its own task; the passive side receives it
+ * in a kernel thread (CONNECT_REQUEST) and replies from its task. All other events run in kernel
+ * threads, so the task is stored until then. */
 #include "vmlinux.h"
 
 #include "common.bpf.h"
@@ -28,7 +29,8 @@ struct connect {
 	char comm[16];
 };
 
-/* By the address of the rdma_id_private. One that is never heard of again falls out. */
+/* Keyed by the address of the rdma_id_private. LRU: connections without a final event are evicted.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 4096);
@@ -65,7 +67,8 @@ int BPF_PROG(cm_reply_tp_btf, const struct rdma_id_private *id)
 	return 0;
 }
 
-/* struct sockaddr_in and sockaddr_in6: family, port, and the address at 4 or 8. */
+/* Reads a struct sockaddr_in or sockaddr_in6: family, port, and the address at offset 4 or 8.
+ * Returns the port. */
 static __always_inline __u16 read_address(__u8 ret[16], const struct cm_sockaddr *from)
 {
 	__u8 raw[sizeof(from->bytes)] = {};
@@ -83,7 +86,7 @@ static __always_inline __u16 read_address(__u8 ret[16], const struct cm_sockaddr
 static __always_inline enum bpf_cm_what what_of(__u32 event)
 {
 	switch (event) {
-	case CM_CONNECT_RESPONSE: /* a user's; its ESTABLISHED is made up by librdmacm */
+	case CM_CONNECT_RESPONSE: /* from user space: librdmacm makes up its ESTABLISHED */
 	case CM_ESTABLISHED:
 		return BPF_CM_CONNECTED;
 	case CM_REJECTED:
@@ -120,8 +123,8 @@ static __always_inline void asked(__u64 key)
 	bpf_map_update_elem(&connects, &key, &c, BPF_ANY);
 }
 
-/* Since v6.13 the verifier takes the arguments of a module's tracepoint for pointers that may be
- * NULL, which may not be added to. */
+/* The NULL checks are for the verifier: since v6.13 it treats arguments of a module's tracepoint as
+ * pointers that may be NULL, on which it allows no arithmetic. */
 SEC("tp_btf")
 int BPF_PROG(cm_event_tp_btf, const struct rdma_id_private *id, const struct rdma_cm_event *event)
 {

@@ -1,7 +1,8 @@
-/* common.bpf.h - the ring buffer to the daemon, and the count of what did not fit.
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* common.bpf.h - the ring buffer to the daemon and the counters of lost events.
  *
- * The daemon makes the maps of this file and gives them to every object, so that all programs share
- * one ring and counts outlive the programs. Include it after vmlinux.h. */
+ * The daemon creates the maps of this file and reuses them in every object, so that all programs
+ * share one ring and the counts outlive the programs. Include it after vmlinux.h. */
 #pragma once
 
 #include <linux/bpf.h>
@@ -33,7 +34,7 @@ static __always_inline void count_loss(enum bpf_loss which)
 		__sync_fetch_and_add(n, 1);
 }
 
-/* Room for one event, zeroed but for its head; NULL (and counted) when the ring is full. */
+/* Reserves an event, zeroed except for its head; NULL (and counted) if the ring is full. */
 static __always_inline void *event_reserve(enum bpf_event_kind kind, __u32 size)
 {
 	struct bpf_event *e = bpf_ringbuf_reserve(&events, size, 0);
@@ -52,10 +53,10 @@ static __always_inline void *event_reserve(enum bpf_event_kind kind, __u32 size)
 
 #define EVENT_RESERVE(kind, type) ((type *)event_reserve(kind, sizeof(type)))
 
-/* Linux' PF_KTHREAD, include/linux/sched.h */
+/* PF_KTHREAD, linux/include/linux/sched.h */
 #define TASK_IS_KERNEL 0x00200000
 
-/* Who asks: for hooks that run in the asking task. A kernel thread is nobody. */
+/* Records the requesting task; for hooks that run in its context. Left 0 for kernel threads. */
 static __always_inline void event_task(struct bpf_event *e)
 {
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task();

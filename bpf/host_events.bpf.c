@@ -1,18 +1,20 @@
-/* host_events.bpf.c - what happens to the node's netdevs and NICs, and who asks for it.
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* host_events.bpf.c - events of the node's netdevs and NICs, and the task that caused them.
  *
- * Moves: netlink tells that a netdev left, not who took it. The kernel function that does every
- * move has had three names, all with (dev, net) first; see daemon/events/bpf_points.c.
- * Health: devlink's reporters, as the driver calls them.
+ * Moves: netlink reports that a netdev left its namespace, but not which task moved it. The kernel
+ * function that does every move has had three names, all with (dev, net) first; see
+ * daemon/events/bpf_points.c.
+ * Health: devlink health reporters, as the driver calls them.
  * Transmit timeouts: the kernel's watchdog, before it asks the driver to reset the queue.
- * DCB: netlink's handlers of requests (net/dcb/dcbnl.c), which tell what is set and by whom; and
- * the table of applications, which drivers and tools fill through one function. */
+ * DCB: the handlers of netlink requests (net/dcb/dcbnl.c), which show the setting and the task; and
+ * the application table, which drivers and tools fill through one function. */
 #include "vmlinux.h"
 
 #include "common.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
-/* --- netdevs that change their namespace ------------------------------------------------------ */
+/* --- netdev moves between namespaces ---------------------------------------------------------- */
 
 static __always_inline int netdev_moved(struct net_device *dev, struct net *to)
 {
@@ -95,7 +97,7 @@ int BPF_PROG(nic_health_aborted_tp_btf, const struct devlink *devlink, const cha
 
 /* --- transmit timeouts ------------------------------------------------------------------------ */
 
-/* In a timer: the current task has nothing to do with it. */
+/* Runs in a timer: the current task is unrelated. */
 SEC("tp_btf")
 int BPF_PROG(tx_timeout_tp_btf, struct net_device *dev, int queue)
 {
@@ -138,7 +140,8 @@ static __always_inline struct bpf_event_dcb *dcb_event(struct net_device *dev,
 #define DCB_ATTR_IEEE	  13
 #define DCB_ATTR_IEEE_ETS 1
 #define DCB_ATTR_IEEE_PFC 2
-/* An attribute's payload is behind its length and type; struct ieee_pfc has pfc_en second. */
+/* Offset of pfc_en in the attribute: after the header of length and type; it is the second member
+ * of struct ieee_pfc. */
 #define PFC_ENABLE	  (sizeof(struct nlattr) + 1)
 
 static __always_inline void dcb_request(struct net_device *dev, const void *attr, __u16 type)
@@ -153,8 +156,8 @@ static __always_inline void dcb_request(struct net_device *dev, const void *attr
 	bpf_ringbuf_submit(e, 0);
 }
 
-/* The request's attributes, before the driver has seen them: ETS and PFC, of which one request may
- * have both. Applications come through dcb_ieee_setapp(). */
+/* Reads the request's attributes before the driver handles them: ETS and PFC; a request may have
+ * both. Applications are covered by dcb_ieee_setapp(). */
 static __always_inline int dcb_set(struct net_device *dev, struct nlattr **tb)
 {
 	const void *nest = NULL;
@@ -180,8 +183,8 @@ static __always_inline int dcb_set(struct net_device *dev, struct nlattr **tb)
 	return 0;
 }
 
-/* An argument that is a pointer to a pointer older verifiers refuse to hand out (6.1 does), this
- * helper gives it as a number (v5.17). */
+/* The helper (v5.17) returns the argument as a number: older verifiers (6.1) reject access to an
+ * argument that is a pointer to a pointer. */
 SEC("fentry")
 int BPF_PROG(dcb_set_fentry, struct net_device *dev)
 {
@@ -234,7 +237,7 @@ int BPF_KPROBE(dcb_app_deleted_kprobe, struct net_device *dev, struct dcb_app *a
 	return dcb_app(dev, app, BPF_DCB_APP_DELETED);
 }
 
-/* The older protocol, CEE: that somebody changes PFC is told, not how. */
+/* The older protocol, CEE: reports only that PFC was changed, not the new setting. */
 SEC("fentry")
 int BPF_PROG(dcb_set_cee_fentry, struct net_device *dev)
 {

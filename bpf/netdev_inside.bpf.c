@@ -1,13 +1,14 @@
-/* netdev_inside.bpf.c - what of a netdev no message tells: what sits on it, in whichever namespace
- * (VLANs, macvlans, ipvlans ...), and what its NAPI instances are set to while it is down.
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* netdev_inside.bpf.c - netdev properties that no netlink message contains: the netdevs stacked on
+ * it, in any namespace (VLANs, macvlans, ipvlans ...), and the settings of its NAPI instances while
+ * it is down.
  *
- * Never attached. Run on demand (BPF_PROG_TEST_RUN) with the netdev's index, which is of the
- * caller's namespace, and which of those that sit on it is searched for (an id; or the inode of a
- * namespace << 32 | an index there; 0, 0: none); returns 1 if it has found the netdev, and leaves
- * the answer in the map. Loops
- * by helper (Linux 5.17): the verifier would go through each turn of any other. Wire facts:
- * dev_index_hash() and netdev_adjacent in linux/net/core/dev.c; linux/net/core/dev.h for what NAPI
- * instances have (Linux 6.13). */
+ * Never attached. Run on demand (BPF_PROG_TEST_RUN) with the netdev's index in the caller's
+ * namespace, and the upper netdev to search for: its id; or 0 and (namespace inode << 32 | index in
+ * it); or 0, 0: none. Returns 1 if the netdev was found, and stores the answer in the map. Loops
+ * use the helper bpf_loop (Linux 5.17), as the verifier would follow each iteration of a plain
+ * loop. Wire facts: dev_index_hash() and netdev_adjacent in linux/net/core/dev.c;
+ * linux/net/core/dev.h for the members of NAPI instances (Linux 6.13). */
 #include "vmlinux.h"
 
 #include <linux/bpf.h>
@@ -20,7 +21,7 @@
 #define INDEX_HASH_SIZE 256 /* NETDEV_HASHENTRIES */
 #define CHAIN_MAX	1024
 #define UPPERS_MAX	64
-#define SEARCHED_MAX	8192 /* slots of a shared pool are many */
+#define SEARCHED_MAX	8192 /* a shared pool has many slots */
 #define NAPI_MAX	512
 
 struct {
@@ -33,7 +34,7 @@ struct {
 #define ENTRY_OF(node, type, member)                                                               \
 	((const type *)((const void *)(node)-bpf_core_field_offset(type, member)))
 
-/* --- which one -------------------------------------------------------------------------------- */
+/* --- finding the netdev ----------------------------------------------------------------------- */
 
 struct chain {
 	const struct hlist_node *at;
@@ -67,7 +68,7 @@ static __always_inline const struct net_device *find(int ifindex)
 	return c.found;
 }
 
-/* --- what sits on it -------------------------------------------------------------------------- */
+/* --- upper netdevs ---------------------------------------------------------------------------- */
 
 struct list_walk {
 	const struct list_head *head, *at;
@@ -85,7 +86,7 @@ static long on_upper(__u32 i, struct list_walk *l)
 	return 0;
 }
 
-static __always_inline void tell(struct netdev_upper *u, const struct net_device *upper)
+static __always_inline void copy_upper(struct netdev_upper *u, const struct net_device *upper)
 {
 	u->netns = BPF_CORE_READ(upper, nd_net.net, ns.inum);
 	u->ifindex = BPF_CORE_READ(upper, ifindex);
@@ -95,7 +96,7 @@ static __always_inline void tell(struct netdev_upper *u, const struct net_device
 				  BPF_CORE_READ(upper, rtnl_link_ops, kind));
 }
 
-/* By its id or, where that is 0, by its place. */
+/* Search by id or, if id is 0, by namespace and index. */
 struct upper_search {
 	const struct list_head *head, *at;
 	const struct net_device *found;
@@ -134,12 +135,12 @@ static __always_inline void search(struct netdev_inside *a, const struct net_dev
 	s.at = BPF_CORE_READ(head, next);
 	bpf_loop(SEARCHED_MAX, on_searched, &s, 0);
 	if (s.found)
-		tell(&a->sought, s.found);
+		copy_upper(&a->sought, s.found);
 	else
 		a->more = s.at && s.at != head;
 }
 
-static __always_inline void look_at_uppers(struct netdev_inside *a, const struct net_device *dev)
+static __always_inline void read_uppers(struct netdev_inside *a, const struct net_device *dev)
 {
 	const struct list_head *head = &dev->adj_list.upper, *first = BPF_CORE_READ(head, next);
 	struct list_walk l = {.head = head, .at = first};
@@ -147,29 +148,30 @@ static __always_inline void look_at_uppers(struct netdev_inside *a, const struct
 	bpf_loop(UPPERS_MAX, on_upper, &l, 0);
 	a->n_uppers = l.n;
 	if (l.n > 0)
-		tell(&a->first, BPF_CORE_READ(ENTRY_OF(first, struct netdev_adjacent, list), dev));
+		copy_upper(&a->first,
+			   BPF_CORE_READ(ENTRY_OF(first, struct netdev_adjacent, list), dev));
 }
 
 /* --- NAPI ------------------------------------------------------------------------------------- */
 
 struct napi_walk {
 	const struct list_head *head, *at;
-	const void *config; /* of the next one */
-	unsigned n_configs, apart;
-	/* Of the netdev as a whole, which sysfs tells. */
+	const void *config; /* of the next instance */
+	unsigned n_configs, differing;
+	/* Settings of the whole netdev, as in sysfs. */
 	unsigned threaded, defer_hard_irqs;
 	unsigned long gro_flush_timeout;
 };
 
-static __always_inline bool is_apart(const struct napi_walk *w, unsigned defer_hard_irqs,
-				     unsigned long gro_flush_timeout,
-				     unsigned long irq_suspend_timeout)
+static __always_inline bool napi_differs(const struct napi_walk *w, unsigned defer_hard_irqs,
+					 unsigned long gro_flush_timeout,
+					 unsigned long irq_suspend_timeout)
 {
 	return defer_hard_irqs != w->defer_hard_irqs || gro_flush_timeout != w->gro_flush_timeout ||
 	       irq_suspend_timeout;
 }
 
-/* One may have a thread where the others have none. */
+/* Also counts an instance that has a thread although the netdev is not threaded. */
 static long on_instance(__u32 i, struct napi_walk *w)
 {
 	const struct list_head *at = w->at;
@@ -177,30 +179,31 @@ static long on_instance(__u32 i, struct napi_walk *w)
 
 	if (!at || at == w->head)
 		return 1;
-	w->apart += is_apart(w, BPF_CORE_READ(n, defer_hard_irqs),
-			     BPF_CORE_READ(n, gro_flush_timeout),
-			     BPF_CORE_READ(n, irq_suspend_timeout)) ||
-		    (BPF_CORE_READ(n, thread) && !w->threaded);
+	w->differing += napi_differs(w, BPF_CORE_READ(n, defer_hard_irqs),
+				     BPF_CORE_READ(n, gro_flush_timeout),
+				     BPF_CORE_READ(n, irq_suspend_timeout)) ||
+			(BPF_CORE_READ(n, thread) && !w->threaded);
 	w->at = BPF_CORE_READ(at, next);
 	return 0;
 }
 
-/* Of drivers that make their instances anew each time: what they will have. */
+/* Persistent settings, for drivers that recreate their instances each time the netdev goes up. */
 static long on_config(__u32 i, struct napi_walk *w)
 {
 	const struct napi_config *c = w->config;
 
 	if (!c || i >= w->n_configs)
 		return 1;
-	w->apart +=
-		is_apart(w, BPF_CORE_READ(c, defer_hard_irqs), BPF_CORE_READ(c, gro_flush_timeout),
-			 BPF_CORE_READ(c, irq_suspend_timeout)) ||
-		(bpf_core_field_exists(c->threaded) && BPF_CORE_READ(c, threaded) != w->threaded);
+	w->differing += napi_differs(w, BPF_CORE_READ(c, defer_hard_irqs),
+				     BPF_CORE_READ(c, gro_flush_timeout),
+				     BPF_CORE_READ(c, irq_suspend_timeout)) ||
+			(bpf_core_field_exists(c->threaded) &&
+			 BPF_CORE_READ(c, threaded) != w->threaded);
 	w->config += bpf_core_type_size(struct napi_config);
 	return 0;
 }
 
-static __always_inline void look_at_napi(struct netdev_inside *a, const struct net_device *dev)
+static __always_inline void read_napi(struct netdev_inside *a, const struct net_device *dev)
 {
 	const struct list_head *head = &dev->napi_list;
 	struct napi_walk w = {.head = head};
@@ -217,7 +220,7 @@ static __always_inline void look_at_napi(struct netdev_inside *a, const struct n
 		w.n_configs = BPF_CORE_READ(dev, num_napi_configs);
 		bpf_loop(NAPI_MAX, on_config, &w, 0);
 	}
-	a->napi_apart = w.apart;
+	a->napi_differing = w.differing;
 }
 
 SEC("raw_tp")
@@ -230,9 +233,9 @@ int netdev_inside(struct bpf_raw_tracepoint_args *ctx)
 	if (!a || !dev)
 		return 0;
 	__builtin_memset(a, 0, sizeof(*a));
-	look_at_uppers(a, dev);
+	read_uppers(a, dev);
 	search(a, dev, ctx->args[1], ctx->args[2]);
-	look_at_napi(a, dev);
+	read_napi(a, dev);
 	return 1;
 }
 

@@ -1,11 +1,13 @@
-/* rdma_events.bpf.c - the life of queue pairs, and what devices and ports tell (ib_core).
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* rdma_events.bpf.c - creation, changes and destruction of queue pairs, and asynchronous events of
+ * devices and ports (ib_core).
  *
- * Made: rdma_restrack_add(), which create_qp() calls for every queue pair once it has its number.
- * Changed: _ib_modify_qp(), which all modifications pass, at its end, when their result is known.
- * Destroyed: ib_destroy_qp_user() at its beginning, as nothing is left of it at the end; that it is
- * refused because it is in use does not happen to users' queue pairs.
- * Asynchronous errors of queue pairs: __ib_qp_event_handler (since v6.2), before that uverbs' own.
- * All in drivers/infiniband/core/{verbs,restrack,cache}.c. */
+ * Created: rdma_restrack_add(), which create_qp() calls for every queue pair once it has its
+ * number. Modified: exit of _ib_modify_qp(), which all modifications use, because the result is
+ * known there. Destroyed: entry of ib_destroy_qp_user(), because the object is freed at its exit.
+ * It can fail with "in use", but not for queue pairs of user space. Asynchronous errors of queue
+ * pairs: __ib_qp_event_handler (since v6.2), before that uverbs' own. All in
+ * drivers/infiniband/core/{verbs,restrack,cache}.c. */
 #include "vmlinux.h"
 
 #include "common.bpf.h"
@@ -43,7 +45,7 @@ static __always_inline struct bpf_event_qp *qp_event(struct ib_qp *qp, enum bpf_
 	return e;
 }
 
-/* --- made ------------------------------------------------------------------------------------- */
+/* --- created ---------------------------------------------------------------------------------- */
 
 static __always_inline int qp_created(struct rdma_restrack_entry *res)
 {
@@ -70,7 +72,7 @@ int BPF_KPROBE(qp_created_kprobe, struct rdma_restrack_entry *res)
 	return qp_created(res);
 }
 
-/* --- changed ---------------------------------------------------------------------------------- */
+/* --- modified --------------------------------------------------------------------------------- */
 
 static __always_inline void read_path(struct bpf_event_qp *e, struct rdma_ah_attr *ah)
 {
@@ -119,7 +121,7 @@ int BPF_PROG(qp_modified_fexit, struct ib_qp *qp, struct ib_qp_attr *attr, int m
 	return qp_modified(qp, attr, mask, result);
 }
 
-/* A kretprobe has no arguments: what a task called with waits here for its return. */
+/* A kretprobe has no access to the arguments: the kprobe stores them per task until the return. */
 struct modify_call {
 	struct ib_qp *qp;
 	struct ib_qp_attr *attr;
@@ -163,7 +165,7 @@ static __always_inline int qp_destroyed(struct ib_qp *qp)
 	struct bpf_event_qp *e;
 
 	if (BPF_CORE_READ(qp, real_qp) != qp)
-		return 0; /* one of several handles of a shared one */
+		return 0; /* one of several handles of a shared queue pair */
 	e = qp_event(qp, BPF_QP_DESTROYED);
 	if (e)
 		bpf_ringbuf_submit(e, 0);
@@ -210,7 +212,7 @@ int BPF_KPROBE(qp_error_kprobe, struct ib_event *event)
 	return qp_error(event);
 }
 
-/* enum ib_event_type: what a device says of itself */
+/* enum ib_event_type: the event that concerns the whole device */
 #define EVENT_DEVICE_FATAL 8
 
 static __always_inline __u32 index_of(const struct ib_device *device)

@@ -1,12 +1,13 @@
-/* roce_packets.bpf.c - counts the RoCE packets of one interface, and the flows among them.
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* roce_packets.bpf.c - counts the RoCE packets and flows of one interface.
  *
- * Programs only look: each returns "next" and writes nothing but its maps. Counts are per CPU:
- * nothing that handles a packet is interrupted by another of the same interface and CPU, so plain
- * additions do.
+ * The programs only observe: each returns "next" and writes only to its maps. Counts are per CPU.
+ * Plain additions are safe: packet handling is not interrupted by other packets of the same
+ * interface and CPU.
  *
- * Headers are read where they are. Where an skb has them in its fragments (a driver that copies
- * little, GRO), or an XDP buffer in its second part, the first bytes are copied out: pulling them
- * forward (bpf_skb_pull_data) would change somebody else's packet. */
+ * Headers are read in place. If they are in the fragments of an skb (a driver that copies little,
+ * GRO), or in the second part of an XDP buffer, the first bytes are copied out: bpf_skb_pull_data()
+ * would modify the packet. */
 #include <linux/bpf.h>
 
 #include <bpf/bpf_helpers.h>
@@ -15,11 +16,11 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-#define NEXT	  (-1) /* TCX_NEXT and TC_ACT_UNSPEC: whoever comes after us decides */
-#define COPY_SIZE 256  /* Ethernet, four tags, IPv4 with options, UDP, BTH and RETH are 126 */
+#define NEXT	  (-1) /* TCX_NEXT and TC_ACT_UNSPEC: the next program decides */
+#define COPY_SIZE 256  /* Ethernet, 4 tags, IPv4 with options, UDP, BTH and RETH: 126 bytes */
 #define VLAN_SIZE 4
 
-/* Set before the load. Without flows there are no sets and their maps are not made. */
+/* Set before the load. Both are 0 without flows; the tables are not created then. */
 const volatile __u32 n_flow_sets, n_pending;
 const volatile __u64 hash_keys[ROCE_HASH_KEYS];
 
@@ -30,8 +31,8 @@ struct {
 	__type(value, struct roce_cpu_counts);
 } counts SEC(".maps");
 
-/* Each CPU's own place for what is copied. */
-struct desk {
+/* Per-CPU buffer for copied headers. */
+struct scratch {
 	__u8 copy[COPY_SIZE];
 };
 
@@ -39,7 +40,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, struct desk);
+	__type(value, struct scratch);
 } desks SEC(".maps");
 
 struct {
@@ -57,7 +58,7 @@ struct {
 	__type(value, struct roce_pending_slot);
 } pending SEC(".maps");
 
-static __always_inline struct desk *own_desk(void)
+static __always_inline struct scratch *own_scratch(void)
 {
 	__u32 zero = 0;
 
@@ -68,13 +69,13 @@ static __always_inline struct desk *own_desk(void)
 
 #define EVICTED 16
 
-/* A key, of which no byte is unset. */
-struct wanted {
+/* A lookup key; has no padding, so all bytes are initialized. */
+struct flow_query {
 	__u8 saddr[16], daddr[16];
-	__u64 number; /* of the queue pair or the PSN */
+	__u64 number; /* queue pair number or PSN */
 };
 
-/* Where it is: ROCE_FLOW_WAYS if nowhere. */
+/* Index of the flow's slot; ROCE_FLOW_WAYS: not found. */
 static __always_inline __u32 find_in(const struct roce_flow_set *set, __u32 tag,
 				     const void *addresses, __u32 qpn)
 {
@@ -88,7 +89,8 @@ static __always_inline __u32 find_in(const struct roce_flow_set *set, __u32 tag,
 	return ROCE_FLOW_WAYS;
 }
 
-/* As roce_pass_variable(): the verifier would go on from each of the eight. */
+/* Hides the value of i from the verifier like roce_pass_variable(): otherwise it would verify the
+ * rest of the program for each of the eight slots. */
 static __always_inline struct roce_flow *flow_at(struct roce_flow_set *set, __u64 i)
 {
 	__u64 unknown = set->version;
@@ -114,15 +116,16 @@ static __always_inline __u32 oldest_in(const struct roce_flow_set *set)
 	return found;
 }
 
-/* Readers see who was there or who is there now, or that they have to look again. An exchange is a
- * barrier on all machines; an addition whose result nobody wants is none. */
+/* Readers compare versions: they see the old or the new flow, or know that they must retry. An
+ * exchange is a memory barrier on all architectures; an atomic addition with unused result is not.
+ */
 static __always_inline void next_version(struct roce_flow_set *set)
 {
 	__sync_lock_test_and_set(&set->version, set->version + 1);
 }
 
 static __always_inline void move_in(struct roce_flow_set *set, __u32 i, __u32 tag,
-				    const struct wanted *w)
+				    const struct flow_query *w)
 {
 	struct roce_flow_slot *slot = &set->slots[i & (ROCE_FLOW_WAYS - 1)];
 
@@ -138,16 +141,17 @@ static __always_inline struct roce_flow_set *set_of(__u32 hash)
 {
 	__u32 i = roce_hash_index(hash, n_flow_sets);
 
-	/* Without flows there is no such map, and before Linux 6.8 the verifier looks at functions
-	 * that nobody calls. */
+	/* Without flows the map does not exist; before Linux 6.8 the verifier checks unused
+	 * functions, too. */
 	if (n_flow_sets == 0)
 		return NULL;
 	return bpf_map_lookup_elem(&flows, &i);
 }
 
-/* Where it is now, with EVICTED if somebody had to go; ROCE_FLOW_WAYS: another CPU is at it. Seldom
- * and much to verify, so it is global, too. */
-__noinline int new_flow(const struct wanted *w, __u32 hash)
+/* Finds or claims a slot. Returns its index, with EVICTED set if it replaced a flow;
+ * ROCE_FLOW_WAYS: another CPU has locked the set. A global function, because it runs rarely and is
+ * expensive to verify. */
+__noinline int new_flow(const struct flow_query *w, __u32 hash)
 {
 	struct roce_flow_set *set = set_of(hash);
 	int i;
@@ -175,9 +179,9 @@ static __always_inline struct roce_pending_slot *pending_of(__u32 hash)
 	return bpf_map_lookup_elem(&pending, &i);
 }
 
-/* A request sent twice has no round trip: which one is answered cannot be told (RFC 6298, section
- * 3). */
-static __always_inline void remember(const struct wanted *w, const struct roce_packet *p,
+/* Stores the send time of a request. A retransmitted request gets none: the ACK could belong to
+ * either (RFC 6298, section 3). */
+static __always_inline void remember(const struct flow_query *w, const struct roce_packet *p,
 				     bool again)
 {
 	struct roce_pending_slot *slot = pending_of(roce_hash(hash_keys, w, p->psn));
@@ -193,13 +197,13 @@ static __always_inline void remember(const struct wanted *w, const struct roce_p
 	slot->pending.sent_ns = bpf_ktime_get_ns();
 }
 
-/* `ack`: its addresses and PSN. The time is looked at before and after: on another CPU somebody
- * else may take the place. */
-__noinline int answer(const struct wanted *ack)
+/* ack: addresses and PSN of an ACK. sent_ns is read before and after the key, because another CPU
+ * may overwrite the slot. */
+__noinline int answer(const struct flow_query *ack)
 {
 	struct roce_pending_slot *slot;
 	struct roce_flow_set *set;
-	struct wanted w = {0};
+	struct flow_query w = {0};
 	__u32 hash, qpn, i;
 	__u64 sent;
 
@@ -226,7 +230,8 @@ __noinline int answer(const struct wanted *ack)
 	return 0;
 }
 
-/* To the tick: reading the clock costs as much as all the rest. */
+/* The time, as of the first packet in this jiffy: reading the clock costs as much as all the rest.
+ */
 static __always_inline __u64 about_now(struct roce_cpu_counts *c)
 {
 	__u64 tick = bpf_jiffies64();
@@ -241,7 +246,7 @@ static __always_inline __u64 about_now(struct roce_cpu_counts *c)
 static __always_inline void account_flow(const struct roce_packet *p, const struct roce_ip *ip,
 					 __u32 bytes, struct roce_cpu_counts *c)
 {
-	struct wanted w = {.number = p->qpn};
+	struct flow_query w = {.number = p->qpn};
 	struct roce_flow_set *set;
 	__u32 hash, i;
 	bool again;
@@ -261,15 +266,15 @@ static __always_inline void account_flow(const struct roce_packet *p, const stru
 		return;
 	again = roce_flow_count(flow_at(set, i), p, bytes, about_now(c));
 	w.number = p->psn;
-	if (roce_asks(p))
+	if (roce_requests_ack(p))
 		remember(&w, p, again);
-	else if (roce_answers(p))
+	else if (roce_is_ack(p))
 		answer(&w);
 }
 
 /* --- packets -------------------------------------------------------------------------------- */
 
-/* Decodes and counts what was found. Returns the verdict on all of it. */
+/* Decodes and counts a packet. Returns the final verdict. */
 static __always_inline enum roce_verdict account(enum roce_verdict verdict, struct roce_found *f,
 						 __u32 bytes, __u32 direction, bool with_flows)
 {
@@ -286,12 +291,12 @@ static __always_inline enum roce_verdict account(enum roce_verdict verdict, stru
 	return verdict;
 }
 
-/* Where a packet is no plain one, these look at it, in turn. Functions of their own, and global, as
- * the verifier then goes through each only once. Zeroed: before Linux 6.3 nobody may look at a
- * stack that was not written, and clang moves loads in front of branches. They return the verdict.
- */
+/* Slow paths for packets that are not plain, tried in turn. Global functions, so that the verifier
+ * checks each only once. Structures are zeroed, because before Linux 6.3 reads of unwritten stack
+ * are rejected, and clang moves loads before branches. They return the verdict. */
 
-/* How much of a frame to copy; 0: too short to be anything. For the verifier in one register. */
+/* Number of bytes to copy; 0: the frame is too short. The asm keeps the value in one register for
+ * the verifier. */
 static __always_inline __u64 copy_size(__u64 length)
 {
 	asm volatile("" : "+r"(length));
@@ -300,10 +305,13 @@ static __always_inline __u64 copy_size(__u64 length)
 	return length < ROCE_MAC_SIZE ? 0 : length;
 }
 
-static __always_inline struct roce_frame copied(const struct desk *desk, __u64 size, __u32 length)
+static __always_inline struct roce_frame copied(const struct scratch *scratch, __u64 size,
+						__u32 length)
 {
-	return (struct roce_frame){
-		.start = desk->copy, .end = desk->copy + size, .length = length, .room = COPY_SIZE};
+	return (struct roce_frame){.start = scratch->copy,
+				   .end = scratch->copy + size,
+				   .length = length,
+				   .room = COPY_SIZE};
 }
 
 static __always_inline struct roce_frame skb_frame(const struct __sk_buff *skb)
@@ -326,7 +334,8 @@ static __always_inline enum roce_verdict tc_account(enum roce_verdict verdict, s
 	return account(verdict, f, skb_bytes(skb), direction, n_flow_sets != 0);
 }
 
-/* Tagged, with options or extensions, malformed: all that is at hand. */
+/* Tagged packets, those with options or extensions, and malformed ones, if the headers are in the
+ * linear part. */
 __noinline int tc_any(struct __sk_buff *skb, __u32 direction)
 {
 	struct roce_frame frame = skb_frame(skb);
@@ -335,17 +344,17 @@ __noinline int tc_any(struct __sk_buff *skb, __u32 direction)
 	return tc_account(roce_find(&frame, &f), &f, skb, direction);
 }
 
-/* With headers that are somewhere else. */
+/* Packets whose headers are not in the linear part. */
 __noinline int tc_copied(struct __sk_buff *skb, __u32 direction)
 {
 	__u64 n = copy_size(skb->len);
-	struct desk *desk = own_desk();
+	struct scratch *scratch = own_scratch();
 	struct roce_found f = {0};
 	struct roce_frame frame;
 
-	if (!desk || n == 0 || bpf_skb_load_bytes(skb, 0, desk->copy, n) < 0)
+	if (!scratch || n == 0 || bpf_skb_load_bytes(skb, 0, scratch->copy, n) < 0)
 		return ROCE_OTHER;
-	frame = copied(desk, n, skb->len);
+	frame = copied(scratch, n, skb->len);
 	return tc_account(roce_find(&frame, &f), &f, skb, direction);
 }
 
@@ -366,7 +375,7 @@ static __always_inline enum roce_verdict xdp_account(enum roce_verdict verdict,
 	return account(verdict, f, length, ROCE_RECEIVED, n_flow_sets != 0);
 }
 
-/* A buffer's whole length is a call, which packets of others are spared. */
+/* Requests the whole length of the buffer only for RoCE, because it is a helper call. */
 __noinline int xdp_any(struct xdp_md *xdp)
 {
 	struct roce_frame frame = xdp_frame(xdp, ROCE_ANY_LENGTH);
@@ -382,20 +391,20 @@ __noinline int xdp_copied(struct xdp_md *xdp)
 {
 	__u32 length = bpf_xdp_get_buff_len(xdp);
 	__u64 n = copy_size(length);
-	struct desk *desk = own_desk();
+	struct scratch *scratch = own_scratch();
 	struct roce_found f = {0};
 	struct roce_frame frame;
 
-	if (!desk || n == 0 || bpf_xdp_load_bytes(xdp, 0, desk->copy, n) < 0)
+	if (!scratch || n == 0 || bpf_xdp_load_bytes(xdp, 0, scratch->copy, n) < 0)
 		return ROCE_OTHER;
-	frame = copied(desk, n, length);
+	frame = copied(scratch, n, length);
 	return xdp_account(roce_find(&frame, &f), &f, length);
 }
 
-/* --- plain packets -------------------------------------------------------------------------- */
+/* --- plain packets ---------------------------------------------------------------------------- */
 
-/* Each stands here with flows and without: what a flow needs later has to be put aside early, for
- * which those who only count would pay. */
+/* Compiled with and without flows: the variables for flows must be saved early, which would slow
+ * down counting alone. */
 
 static __always_inline int tc(struct __sk_buff *skb, __u32 direction, bool with_flows)
 {
@@ -436,7 +445,7 @@ int roce_sent_flows(struct __sk_buff *skb)
 	return tc(skb, ROCE_SENT, true);
 }
 
-/* What ends in the first buffer has no second one. */
+/* Uses the length of the first buffer: a plain packet that ends in it has no second one. */
 static __always_inline int xdp(struct xdp_md *ctx, bool with_flows)
 {
 	struct roce_frame frame = xdp_frame(ctx, ctx->data_end - ctx->data);

@@ -1,15 +1,16 @@
-/* rxe_events.bpf.c - why soft-RoCE's queue pairs fail (drivers/infiniband/sw/rxe).
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* rxe_events.bpf.c - why soft-RoCE queue pairs fail (drivers/infiniband/sw/rxe).
  *
- * rxe_cq_post() puts every completion into its queue; one with an error status says why the queue
- * pair is about to fail, which on a NIC nobody but the application gets to know. The timers and the
- * ICRC check are counted by device: rxe itself does not. */
+ * rxe_cq_post() adds every completion to its queue; one with an error status shows why the queue
+ * pair is about to fail. With a NIC only the application sees that. Timeouts and ICRC errors are
+ * counted per device, because rxe does not count them. */
 #include "vmlinux.h"
 
 #include "common.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
-/* enum ib_wc_status: what remains in the queues of one that has failed already */
+/* enum ib_wc_status: requests flushed because the queue pair has failed already */
 #define WC_FLUSHED 5
 #define QP_STATE   1U /* of enum ib_qp_attr_mask */
 #define QPS_ERR	   6  /* of enum ib_qp_state */
@@ -28,7 +29,7 @@ struct {
 	__type(value, struct second);
 } failures SEC(".maps");
 
-/* Without a lock: processors that come together may let a few more through. */
+/* Not locked: concurrent CPUs may exceed the rate by a few. */
 static __always_inline bool within_rate(void)
 {
 	__u64 now = bpf_ktime_get_ns() / 1000000000;
@@ -49,8 +50,8 @@ static __always_inline bool within_rate(void)
 	return true;
 }
 
-static __always_inline void tell_failed(struct ib_device *device, __u32 qpn, __u32 status,
-					__u32 vendor_error)
+static __always_inline void report_failed(struct ib_device *device, __u32 qpn, __u32 status,
+					  __u32 vendor_error)
 {
 	struct bpf_event_qp_failed *e = EVENT_RESERVE(BPF_EVENT_QP_FAILED,
 						      struct bpf_event_qp_failed);
@@ -73,11 +74,11 @@ static __always_inline int completed(struct rxe_cq *cq, struct rxe_cqe *cqe)
 	if (status == 0 || status == WC_FLUSHED || !within_rate())
 		return 0;
 	if (user)
-		tell_failed(BPF_CORE_READ(cq, ibcq.device), BPF_CORE_READ(cqe, uibwc.qp_num),
-			    status, BPF_CORE_READ(cqe, uibwc.vendor_err));
+		report_failed(BPF_CORE_READ(cq, ibcq.device), BPF_CORE_READ(cqe, uibwc.qp_num),
+			      status, BPF_CORE_READ(cqe, uibwc.vendor_err));
 	else
-		tell_failed(BPF_CORE_READ(cq, ibcq.device), BPF_CORE_READ(cqe, ibwc.qp, qp_num),
-			    status, BPF_CORE_READ(cqe, ibwc.vendor_err));
+		report_failed(BPF_CORE_READ(cq, ibcq.device), BPF_CORE_READ(cqe, ibwc.qp, qp_num),
+			      status, BPF_CORE_READ(cqe, ibwc.vendor_err));
 	return 0;
 }
 
@@ -93,14 +94,14 @@ int BPF_KPROBE(soft_completion_kprobe, struct rxe_cq *cq, struct rxe_cqe *cqe)
 	return completed(cq, cqe);
 }
 
-/* --- into the error state, by itself ---------------------------------------------------------- */
+/* --- error state entered by the driver -------------------------------------------------------- */
 
 static __always_inline int failed(struct rxe_qp *qp)
 {
 	struct bpf_event_qp *e;
 
 	if (BPF_CORE_READ(qp, attr.qp_state) == QPS_ERR)
-		return 0; /* it is there already */
+		return 0; /* already in the error state */
 	e = EVENT_RESERVE(BPF_EVENT_QP, struct bpf_event_qp);
 	if (!e)
 		return 0;
@@ -129,7 +130,7 @@ int BPF_KPROBE(soft_qp_failed_kprobe, struct rxe_qp *qp)
 	return failed(qp);
 }
 
-/* --- counted ---------------------------------------------------------------------------------- */
+/* --- counters --------------------------------------------------------------------------------- */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -186,7 +187,7 @@ int BPF_KPROBE(soft_rnr_kprobe, struct timer_list *timer)
 	return count(device_of(TIMERS_QP(timer, rnr_nak_timer)), BPF_SOFT_RNR_TIMEOUT);
 }
 
-/* Only its end tells, and a kretprobe would not know the device. */
+/* Only the return value shows the error, and a kretprobe would not know the device. */
 SEC("fexit")
 int BPF_PROG(soft_icrc_fexit, void *skb, struct rxe_pkt_info *packet, int result)
 {

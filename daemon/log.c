@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* log.c - the sink behind log.h: one write(2) per line, so that lines of threads never mix. */
 #include "log.h"
 

@@ -1,14 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
 /* main.c - the command line; everything else is in the archive that the tests link. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "check_config.h"
+#include "cni_install.h"
 #include "config_file.h"
+#include "config_schema.h"
+#include "device_files.h"
 #include "job.h"
 #include "log.h"
 #include "loop.h"
 #include "memory.h"
+#include "node_features.h"
 #include "options.h"
 #include "output.h"
 #include "pool_config.h"
@@ -16,20 +22,47 @@
 #include "suggest_config.h"
 #include "version.h"
 
+/* Sentences that are written once it is known where: to the log, in its format, or to stderr. */
+#define NOTES_MAX 100
+static char *notes[NOTES_MAX];
+static size_t n_notes;
+
+static void main_note(const char *sentence)
+{
+	char *copy = n_notes < NOTES_MAX ? strdup(sentence) : NULL;
+
+	if (copy)
+		notes[n_notes++] = copy;
+}
+
+static void main_tell_notes(bool in_log)
+{
+	for (size_t i = 0; i < n_notes; i++) {
+		if (in_log)
+			log_warn("config", 0, "%s", notes[i]);
+		else
+			fprintf(stderr, "rocelet: %s\n", notes[i]);
+		free(notes[i]);
+	}
+	n_notes = 0;
+}
+
 /* arg: how many there were. */
 static void main_on_warning(const char *sentence, void *arg)
 {
 	++*(unsigned *)arg;
-	fprintf(stderr, "rocelet: %s\n", sentence);
+	main_note(sentence);
 }
 
 static void tell_overridden(const struct options *o, const struct config_file *file)
 {
-	char names[256];
+	char names[256], sentence[OPTION_TEXT_SIZE + 320];
 
-	if (options_overridden(o, file, names, sizeof(names)) > 0)
-		fprintf(stderr, "rocelet: %s: flags say otherwise, and count: %s\n", o->config,
-			names);
+	if (options_overridden(o, file, names, sizeof(names)) == 0)
+		return;
+	snprintf(sentence, sizeof(sentence), "%s: flags say otherwise, and count: %s", o->config,
+		 names);
+	main_note(sentence);
 }
 
 static void main_tell_refusals(const struct pool_config *pools)
@@ -42,10 +75,9 @@ static void main_tell_refusals(const struct pool_config *pools)
 	}
 }
 
-static int print_config(const struct options *o, const struct pool_config *pools)
+/* Prints and frees a text; NULL: out of memory. */
+static int print_text(char *text)
 {
-	char *text = options_json(o, pool_config_tree(pools));
-
 	if (!text)
 		return EXIT_FAILURE;
 	puts(text);
@@ -85,6 +117,7 @@ static int daemon_run(const struct launch *l)
 	keep_from_io_uring();
 	log_init((enum log_level)o->log_level, (enum log_format)o->log_format);
 	log_info("main", 0, "rocelet %s", ROCELET_VERSION);
+	main_tell_notes(true);
 	privilege_uses_reduce(o);
 	r = loop_run(l, &e);
 	if (r < 0) {
@@ -95,11 +128,13 @@ static int daemon_run(const struct launch *l)
 	return EXIT_SUCCESS;
 }
 
-static int main_act(enum option_action action, const struct launch *l, bool has_file,
-		    unsigned n_warnings, unsigned n_unknown)
+static int main_act(enum option_action action, const struct launch *l,
+		    const struct config_file *file, unsigned n_warnings, unsigned n_unknown)
 {
 	const struct options *o = l->options;
 
+	if (action != ACTION_RUN)
+		main_tell_notes(false);
 	switch (action) {
 	case ACTION_HELP:
 		options_help(stdout);
@@ -109,11 +144,13 @@ static int main_act(enum option_action action, const struct launch *l, bool has_
 		return EXIT_SUCCESS;
 	case ACTION_PRINT_CONFIG:
 		main_tell_refusals(l->pools);
-		return print_config(o, l->pools);
+		return print_text(options_json(o, pool_config_tree(l->pools)));
+	case ACTION_PRINT_SCHEMA:
+		return print_text(config_schema_text());
 	case ACTION_SUGGEST_CONFIG:
 		return suggest_config(o);
 	case ACTION_CHECK_CONFIG:
-		return check_config(o, l->pools, has_file, n_warnings, n_unknown);
+		return check_config(o, l->pools, file, n_warnings, n_unknown);
 	case ACTION_RUN:
 		break;
 	}
@@ -137,6 +174,38 @@ static int run_without_file(struct launch *l, struct options *options, bool has_
 	return 0;
 }
 
+static int main_tell(int r, const struct err *e)
+{
+	if (r < 0)
+		fprintf(stderr, "rocelet: %s\n", e->msg);
+	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+/* Whatever the configuration file is like: the daemon starts after it. -1: that is not asked for.
+ */
+static int main_install(int argc, char *argv[])
+{
+	static struct options o;
+	enum option_action action;
+	struct err e = {0};
+
+	if (options_of_flags(&o, &action, argc, argv, &e) < 0 || action != ACTION_RUN)
+		return -1;
+	if (o.install_cni[0])
+		return main_tell(cni_install(o.install_cni,
+					     (const char(*)[CNI_INSTALL_NAME])o.link.items,
+					     o.link.n, &e),
+				 &e);
+	if (o.uninstall_cni[0])
+		return main_tell(cni_uninstall(o.uninstall_cni, &e), &e);
+	if (o.remove_features[0]) {
+		const struct device_folder folder = {o.remove_features, false};
+
+		return main_tell(device_files_remove(&folder, NODE_FEATURES_FILE, &e), &e);
+	}
+	return -1;
+}
+
 int main(int argc, char *argv[])
 {
 	static struct options options;
@@ -146,10 +215,13 @@ int main(int argc, char *argv[])
 	enum option_action action = ACTION_RUN;
 	struct err e = {0};
 	unsigned n_warnings = 0, n_unknown;
-	bool has_file, has_options;
+	bool has_options;
 	int r;
 
 	output_begin();
+	r = main_install(argc, argv);
+	if (r >= 0)
+		return r;
 	r = options_load(&options, &action, &file, argc, argv, main_on_warning, &n_warnings, &e);
 	has_options = r == 0;
 	n_unknown = n_warnings;
@@ -157,16 +229,21 @@ int main(int argc, char *argv[])
 		tell_overridden(&options, &file);
 	if (r == 0)
 		r = pool_config_load(&pools, &file, &options, main_on_warning, &n_warnings, &e);
-	has_file = file.text != NULL;
 	launch.config_digest = config_file_digest(&file);
-	config_file_done(&file);
+	memcpy(launch.group, file.group, sizeof(launch.group));
+	launch.has_groups = file.has_groups;
+	if (action != ACTION_CHECK_CONFIG)
+		config_file_done(&file);
 	if (r < 0 && action == ACTION_RUN)
 		r = run_without_file(&launch, &options, has_options, &e);
 	if (r < 0) {
+		config_file_done(&file);
+		main_tell_notes(false);
 		fprintf(stderr, "rocelet: %s\n", e.msg);
 		return 2;
 	}
-	r = main_act(action, &launch, has_file, n_warnings, n_unknown);
+	r = main_act(action, &launch, &file, n_warnings, n_unknown);
+	config_file_done(&file);
 	pool_config_done(&pools);
 	return output_end("rocelet", stdout, stderr, r);
 }

@@ -1,4 +1,5 @@
-/* hw.c - the roots that everything in hw/ is read below. */
+// SPDX-License-Identifier: Apache-2.0
+/* hw.c - opens the root directories that hw/ reads. */
 #include "hw.h"
 
 #include <fcntl.h>
@@ -26,7 +27,7 @@ int hw_open(struct hw *hw, const char *sys_root, const char *dev_root, const cha
 		return err_set(e, sys, "sysfs root %s: %s", sys_root, strerror(-sys));
 	hw->live = fstatfs(sys, &fs) == 0 && fs.f_type == SYSFS_MAGIC;
 	hw->sys_fd = take_fd(&sys);
-	/* Without device nodes or /proc less can be seen, which is no reason to see nothing. */
+	/* Optional: without device nodes or /proc only a part of the host is visible. */
 	fd = open_root(dev_root);
 	hw->dev_fd = fd < 0 ? -1 : fd;
 	fd = open_root(proc_root);

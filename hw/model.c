@@ -1,5 +1,6 @@
-/* model.c - PCI addresses, natural order, the words of model.h, and struct host as a whole: order,
- * ownership, copies, look-ups. Pure. */
+// SPDX-License-Identifier: Apache-2.0
+/* model.c - PCI addresses, natural order, names of enum values, and struct host as a whole:
+ * sorting, ownership, copies, look-ups. Pure. */
 #include "model.h"
 
 #include <ctype.h>
@@ -11,7 +12,8 @@
 
 /* --- PCI addresses ------------------------------------------------------------------------ */
 
-/* 1 to max hex digits, then `end`. Returns what follows it, NULL if the text is not like that. */
+/* Parses 1 to max hex digits followed by `end`. Returns the rest, NULL if the text does not match.
+ */
 static const char *take_hex(const char *s, int max, char end, uint32_t *ret)
 {
 	uint32_t v = 0;
@@ -66,7 +68,7 @@ bool is_function_id(const char *name)
 
 /* --- order -------------------------------------------------------------------------------- */
 
-/* Compares the runs of digits that both strings stand at, by value, and steps over them. */
+/* Compares the numbers at the start of both strings and moves past them. */
 static int cmp_digits(const char **a, const char **b)
 {
 	size_t na, nb;
@@ -99,15 +101,15 @@ int natural_cmp(const char *a, const char *b)
 		if (r)
 			return r;
 	}
-	/* "eth01" and "eth1" are two names: equal only if really the same. */
+	/* "eth01" and "eth1" are different names. */
 	if (!*a && !*b)
 		return strcmp(whole_a, whole_b);
 	return *a ? 1 : -1;
 }
 
-/* --- words -------------------------------------------------------------------------------- */
+/* --- names of values -------------------------------------------------------------------------- */
 
-/* Values come from the kernel: one that is newer than these tables has no name yet. */
+/* Values come from the kernel; newer ones than in these tables have no name. */
 static const char *model_word_of(const char *const *words, size_t n, unsigned value)
 {
 	return value < n && words[value] ? words[value] : "unknown";
@@ -179,7 +181,7 @@ const char *rdma_netns_mode_name(enum rdma_netns_mode m)
 	return WORD(words, m);
 }
 
-/* --- the host: order ------------------------------------------------------------------------ */
+/* --- sorting of struct host ------------------------------------------------------------------- */
 
 static int cmp_function(const void *pa, const void *pb)
 {
@@ -208,7 +210,7 @@ static int cmp_rdma(const void *pa, const void *pb)
 	const struct rdma_dev *a = pa, *b = pb;
 	int r = natural_cmp(a->name, b->name);
 
-	/* In exclusive mode each namespace has its own names. */
+	/* In exclusive mode names are unique only per namespace. */
 	return r ? r : (a->nsid > b->nsid) - (a->nsid < b->nsid);
 }
 
@@ -239,8 +241,8 @@ static bool is_sorted(const char *array, size_t n, size_t size,
 	return true;
 }
 
-/* A look sorts what it found, and the inventory once more after bringing in what it knew: mostly in
- * vain, and comparing neighbours costs a tenth of sorting. */
+/* Checks first whether the array is sorted: the inventory sorts scan results again after merging,
+ * mostly without effect, and the check costs a tenth of sorting. */
 static void sort(void *array, size_t n, size_t size, int (*cmp)(const void *, const void *))
 {
 	if (!is_sorted(array, n, size, cmp))
@@ -279,8 +281,8 @@ void host_done(struct host *h)
 	*h = (struct host){0};
 }
 
-/* A copy of n elements, with the room that array_push() counts on; sets *ret_n, to 0 when there are
- * none. false: out of memory. */
+/* Copies n elements, with the capacity that array_push() relies on; sets *ret_n, 0 if there are
+ * none. False: out of memory. */
 static bool model_copy_array(void **ret, size_t *ret_n, const void *from, size_t n, size_t size)
 {
 	size_t room = 1;
@@ -310,8 +312,8 @@ static bool model_copy_array(void **ret, size_t *ret_n, const void *from, size_t
 		ok_;                                                                               \
 	})
 
-/* Replaces the ports, which are still the original's, by copies. Always leaves what can be freed.
- */
+/* Replaces the ports, which still point to the original's, by copies. Always leaves a device that
+ * can be freed. */
 static bool own_ports(struct rdma_dev *d)
 {
 	const struct rdma_dev from = *d;
@@ -354,7 +356,7 @@ int host_copy(struct host *dst, const struct host *src)
 		ok = own_ports(&dst->rdma[owned++]);
 	if (ok)
 		return 0;
-	dst->n_rdma = owned; /* the others' ports are still the original's */
+	dst->n_rdma = owned; /* later devices still point to the original's ports */
 	host_done(dst);
 	return -ENOMEM;
 }
@@ -387,24 +389,20 @@ int host_sync_virtual(struct host *h)
 
 /* --- reports ------------------------------------------------------------------------------ */
 
-/* The first report that does not stand before (function, vf). */
-static size_t first_report(const struct host *h, const char *function, int vf)
+static int compare_report(const struct report *r, const char *function, int vf)
 {
-	size_t low = 0, high = h->n_reports;
+	int order = strcmp(r->function, function);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		int r = strcmp(h->reports[mid].function, function);
-
-		if (r < 0 || (r == 0 && h->reports[mid].vf < vf))
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return order ? order : (r->vf > vf) - (r->vf < vf);
 }
 
-/* The next report of (function, vf) and its place in *at, or NULL. */
+/* Index of the first report that does not sort before (function, vf). */
+static size_t first_report(const struct host *h, const char *function, int vf)
+{
+	return lower_bound(h->n_reports, i, compare_report(&h->reports[i], function, vf) < 0);
+}
+
+/* The report at *at if it is one of (function, vf), else NULL; increments *at. */
 static const struct report *next_report(const struct host *h, const char *function, int vf,
 					size_t *at)
 {
@@ -414,7 +412,8 @@ static const struct report *next_report(const struct host *h, const char *functi
 	return r && r->vf == vf && strcmp(r->function, function) == 0 ? r : NULL;
 }
 
-/* A parent that does not answer carries nothing. */
+/* Whether a report marks the function unreachable. Its VFs and sub-functions are unreachable, too.
+ */
 static bool is_unreachable(const struct host *h, const char *function)
 {
 	size_t at = first_report(h, function, -1);
@@ -461,6 +460,14 @@ const struct function *host_function(const struct host *h, const char *id)
 	for (size_t i = 0; i < h->n_functions; i++)
 		if (strcmp(h->functions[i].id, id) == 0)
 			return &h->functions[i];
+	return NULL;
+}
+
+const struct netdev *host_function_netdev(const struct host *h, const char *function)
+{
+	for (size_t i = 0; i < h->n_netdevs; i++)
+		if (strcmp(h->netdevs[i].function, function) == 0)
+			return &h->netdevs[i];
 	return NULL;
 }
 

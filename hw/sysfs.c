@@ -1,5 +1,6 @@
-/* sysfs.c - attribute files below a directory descriptor, and their texts as numbers: strict, the
- * whole text or nothing. */
+// SPDX-License-Identifier: Apache-2.0
+/* sysfs.c - reads attribute files below a directory descriptor and parses them strictly: the whole
+ * text must match. */
 #include "sysfs.h"
 
 #include <ctype.h>
@@ -14,7 +15,7 @@
 
 #include "cleanup.h"
 
-/* Formats the path; -ENAMETOOLONG instead of reading another file than was meant. */
+/* Formats the path; -ENAMETOOLONG instead of reading another file with a truncated name. */
 static int format_path(char path[SYSFS_PATH_MAX], const char *fmt, va_list ap)
 {
 	int n = vsnprintf(path, SYSFS_PATH_MAX, fmt, ap);
@@ -34,7 +35,7 @@ static int format_path(char path[SYSFS_PATH_MAX], const char *fmt, va_list ap)
 
 static _Thread_local int starved;
 
-/* -errno of a file that could not be opened. */
+/* Returns -errno of a failed open. */
 static int open_failed(void)
 {
 	if (errno == EMFILE || errno == ENFILE || errno == ENOMEM)
@@ -42,7 +43,7 @@ static int open_failed(void)
 	return -errno;
 }
 
-int sysfs_starved(void)
+int sysfs_exhausted(void)
 {
 	int code = starved;
 
@@ -50,7 +51,7 @@ int sysfs_starved(void)
 	return code;
 }
 
-/* One read: an attribute, like any regular file, delivers all that fits at once. */
+/* One read is enough: an attribute, like any regular file, returns all that fits at once. */
 static ssize_t sysfs_read_once(int fd, char *buf, size_t size)
 {
 	ssize_t n;
@@ -64,7 +65,7 @@ static ssize_t sysfs_read_once(int fd, char *buf, size_t size)
 static int read_attr(int dir, const char *path, char *ret, size_t size)
 {
 	char buf[SYSFS_ATTR_MAX + 1];
-	/* An attribute is no link: where one in a copied tree leads is not ours to show. */
+	/* Attributes are never symbolic links; one in a copied tree could lead outside of it. */
 	AUTO_FD fd = openat(dir, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
 	const char *p = buf;
 	ssize_t n;
@@ -97,7 +98,7 @@ int sysfs_str(int dir, char *ret, size_t size, const char *fmt, ...)
 	return r < 0 ? r : read_attr(dir, path, ret, size);
 }
 
-/* Longer than any number that fits 64 bits, so that a file of 400 digits is -EOVERFLOW at once. */
+/* Longer than any 64-bit number, so that a file of 400 digits is rejected at once. */
 #define NUMBER_MAX 32
 
 static int read_u64(int dir, const char *path, uint64_t *ret)
@@ -209,7 +210,7 @@ int sysfs_open_dir(int dir, const char *fmt, ...)
 	return fd < 0 ? open_failed() : fd;
 }
 
-/* Of what one system call has read. */
+/* Handles the entries of one getdents64() call. */
 static int each_entry(int dir, const uint8_t *entries, size_t n, sysfs_entry_fn *fn, void *arg)
 {
 	const struct dirent64 *entry;
@@ -227,8 +228,8 @@ static int each_entry(int dir, const uint8_t *entries, size_t n, sysfs_entry_fn 
 	return count;
 }
 
-/* Without readdir(): most folders have some entries, and its descriptor and buffer cost more than
- * reading those. */
+/* Not readdir(): most folders have few entries, and its allocated stream costs more than reading
+ * them. */
 int sysfs_list(int dir, const char *path, sysfs_entry_fn *fn, void *arg)
 {
 	uint8_t entries[4096] __attribute__((aligned(alignof(struct dirent64))));
@@ -238,7 +239,7 @@ int sysfs_list(int dir, const char *path, sysfs_entry_fn *fn, void *arg)
 
 	while (r >= 0 && n > 0) {
 		n = getdents64(fd, entries, sizeof(entries));
-		if (n < 0 && errno != ENOENT) /* a folder that goes while it is read ends there */
+		if (n < 0 && errno != ENOENT) /* folder removed during the read: end of the list */
 			return -errno;
 		r = n > 0 ? each_entry(fd, entries, (size_t)n, fn, arg) : 0;
 		count += r;
@@ -246,7 +247,7 @@ int sysfs_list(int dir, const char *path, sysfs_entry_fn *fn, void *arg)
 	return r < 0 ? r : count;
 }
 
-/* --- texts to numbers ------------------------------------------------------------------------- */
+/* --- parsing ---------------------------------------------------------------------------------- */
 
 static int digit_value(char c)
 {
@@ -256,7 +257,7 @@ static int digit_value(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : INT_MAX;
 }
 
-/* Digits of the base up to the first other character. Returns how many, or -ERANGE. */
+/* Parses digits of the base up to the first other character. Returns their number, or -ERANGE. */
 static int take_digits(const char *s, unsigned base, uint64_t *ret)
 {
 	uint64_t v = 0;
@@ -315,7 +316,7 @@ int parse_leading_u32(const char *s, uint32_t *ret)
 	return 0;
 }
 
-/* A number with at most one decimal, in tenths; *s stands behind it then. */
+/* Parses a number with at most one decimal, in tenths, and moves *s past it. */
 static int take_tenths(const char **s, uint64_t *ret)
 {
 	uint64_t whole, tenths = 0;
@@ -366,7 +367,7 @@ int parse_link_speed(const char *s, uint32_t *ret_mt_s)
 	return 0;
 }
 
-/* n groups of four hexadecimal digits between colons. */
+/* Parses n groups of four hexadecimal digits, separated by colons. */
 static int parse_groups(const char *s, uint8_t *ret, int n)
 {
 	for (int i = 0; i < n; i++, s += 5) {

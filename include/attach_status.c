@@ -1,8 +1,9 @@
-/* attach_status.c - see attach_status.h. */
+// SPDX-License-Identifier: Apache-2.0
 #include "attach_status.h"
 
 #include <string.h>
 
+#include "array.h"
 #include "cleanup.h"
 #include "vf_fields.h"
 
@@ -11,7 +12,7 @@
 		ATTACH_DRIFT_LINK(LINK_##id), #name                                                \
 	}
 
-/* Their bits are the first N_VF_FIELDS. */
+/* The drift bits of VF settings are the first N_VF_FIELDS bits. */
 static const char *vf_name(unsigned bit)
 {
 	for (size_t i = 0; i < N_VF_FIELDS; i++)
@@ -37,22 +38,6 @@ const char *attach_drift_name(size_t i, unsigned *ret_bit)
 	return i < N_VF_FIELDS ? vf_name(*ret_bit) : seen[i - N_VF_FIELDS].name;
 }
 
-/* The place of the first one of a function, or of what stands behind it. */
-static size_t attach_status_first_of(struct attach_list list, const char *function)
-{
-	size_t low = 0, high = list.n;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (natural_cmp(list.items[mid].record->function, function) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
-}
-
 static bool has_it(const struct attach_record *r, const char *function)
 {
 	return r->plan.kind == PLAN_VF && r->state != ATTACH_FREE &&
@@ -61,12 +46,12 @@ static bool has_it(const struct attach_record *r, const char *function)
 
 const struct attach_status *attach_list_function(struct attach_list list, const char *function)
 {
-	const struct attach_status *end = list.items + list.n;
+	size_t at = lower_bound(list.n, i,
+				natural_cmp(list.items[i].record->function, function) < 0);
 
-	for (const struct attach_status *a = list.items + attach_status_first_of(list, function);
-	     a < end && natural_cmp(a->record->function, function) == 0; a++)
-		if (has_it(a->record, function))
-			return a;
+	for (; at < list.n && natural_cmp(list.items[at].record->function, function) == 0; at++)
+		if (has_it(list.items[at].record, function))
+			return list.items + at;
 	return NULL;
 }
 

@@ -1,4 +1,4 @@
-/* attachment.c - see attachment.h. */
+// SPDX-License-Identifier: Apache-2.0
 #include "attachment.h"
 
 #include <stdio.h>
@@ -28,7 +28,8 @@ bool attach_state_may_become(enum attach_state from, enum attach_state to)
 {
 #define TO(state) (1u << (state))
 	static const unsigned moves[] = {
-		/* Bad at once: it is found dirty, and nothing is known about how it came to be. */
+		/* BAD without an attach: the device was found with residual state of unknown
+		   origin. */
 		[ATTACH_FREE] = TO(ATTACH_ATTACHING) | TO(ATTACH_BAD),
 		[ATTACH_ATTACHING] = TO(ATTACH_IN_POD) | TO(ATTACH_RETURNING),
 		[ATTACH_IN_POD] = TO(ATTACH_RETURNING),
@@ -45,8 +46,8 @@ bool attach_state_may_become(enum attach_state from, enum attach_state to)
 
 #define ALIAS_START "rocelet "
 
-/* The name of a pod may be longer than the alias has room for; the UID behind it says exactly whose
- * it is, so that the name is what gives way. */
+/* A pod's name may not fit into the alias; it is truncated, because the UID after it identifies the
+ * pod exactly. */
 void attach_alias(const struct attach_record *r, char ret[ATTACH_ALIAS_SIZE])
 {
 	const struct attach_owner *o = &r->owner;
@@ -60,7 +61,7 @@ void attach_alias(const struct attach_record *r, char ret[ATTACH_ALIAS_SIZE])
 		 o->uid[0] ? " " : "", o->uid);
 }
 
-/* Whoever may set an alias may set any, and this becomes a netdev's name. */
+/* Validates the name: an alias can be forged, and this name is given to a netdev. */
 bool attach_alias_origin(const char *alias, char ret[IFNAMSIZ])
 {
 	char name[IFNAMSIZ] = "";
@@ -79,7 +80,7 @@ bool attach_alias_origin(const char *alias, char ret[IFNAMSIZ])
 	return true;
 }
 
-/* Letters, digits and dashes: what the API server makes and what static pods have. */
+/* Letters, digits and dashes: the form of UIDs from the API server and of static pods. */
 static bool is_uid(const char *s)
 {
 	size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-");
@@ -103,7 +104,8 @@ void attach_alias_uid(const char *alias, char ret[POD_UID_SIZE])
 
 /* --- RDMA devices ----------------------------------------------------------------------------- */
 
-/* What is stacked on a function shares its device with others. */
+/* Only a VF attachment owns its function's RDMA device; a macvlan or ipvlan shares it with others.
+ */
 bool attach_record_is_rdma(const struct attach_record *r, const struct rdma_dev *d)
 {
 	const struct rdma_identity *id = r->rdma_id.known ? &r->rdma_id : &r->origin.rdma_id;
@@ -115,7 +117,7 @@ bool attach_record_is_rdma(const struct attach_record *r, const struct rdma_dev 
 
 /* --- soft-RoCE -------------------------------------------------------------------------------- */
 
-/* An ID may be any text: no part of it leads elsewhere. */
+/* Replaces characters so that no ID can lead outside the folder. */
 void soft_roce_node(const char *id, char ret[SOFT_ROCE_NODE_SIZE])
 {
 	static const char start[] = SOFT_ROCE_DIR "/by-name/";

@@ -1,5 +1,6 @@
-/* cleanup.h - scopes that clean up after themselves, and `take_` for the visible transfer of
- * ownership. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cleanup.h - automatic cleanup at the end of a scope; `take_` makes a transfer of ownership
+ * visible. */
 #pragma once
 
 #include <dirent.h>

@@ -1,8 +1,9 @@
-/* err.h - how failure travels: a code to act on, a sentence to read.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* err.h - the error type: a code to act on and a message to read.
  *
  * Every function that can fail returns 0 or a positive count on success and a negative errno on
- * failure. Where the failure reaches a person, a caller-owned struct err rides along as the last
- * parameter. */
+ * failure. Functions whose failure is shown to a person also fill a caller-owned struct err, which
+ * is their last parameter. */
 #pragma once
 
 #include <errno.h>
@@ -32,7 +33,7 @@ __attribute__((format(printf, 3, 4))) static inline int err_set(struct err *e, i
 	return code;
 }
 
-/* Puts context in front of the message ("eth0: setting MTU: Device or resource busy"); returns the
+/* Prefixes the message with context ("eth0: setting MTU: Device or resource busy"); returns the
  * code. */
 __attribute__((format(printf, 2, 3))) static inline int err_wrap(struct err *e, const char *fmt,
 								 ...)
@@ -52,14 +53,14 @@ __attribute__((format(printf, 2, 3))) static inline int err_wrap(struct err *e, 
 	return e->code;
 }
 
-/* Worth trying again later, nothing is wrong. */
+/* The operation may succeed if retried later; nothing is broken. */
 static inline bool err_is_transient(int code)
 {
 	return code == -EAGAIN || code == -EINTR || code == -EBUSY || code == -ENOBUFS ||
 	       code == -ETIMEDOUT;
 }
 
-/* The world moved on while we looked: look again, it is not an error. */
+/* The object was removed between two calls. Not an error: scan again. */
 static inline bool err_is_gone(int code)
 {
 	return code == -ENODEV || code == -ENOENT || code == -ENXIO;

@@ -1,4 +1,5 @@
-/* event.h - what happened to a pod or device, told in the way of Kubernetes' events. Plain data. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* event.h - an event of a pod or device, in the form of a Kubernetes event. Plain data. */
 #pragma once
 
 #include <stddef.h>
@@ -8,14 +9,14 @@
 
 enum event_type { EVENT_NORMAL, EVENT_WARNING };
 
-/* Times are unix milliseconds. The same event again counts up. */
+/* Times are unix milliseconds. A repeated event increments `count`. */
 struct event {
 	uint64_t first_ms, last_ms;
 	uint32_t count;
 	enum event_type type;
 	char reason[32]; /* "Attached", "AttachFailed", "Returned", "QueuePairFailed" */
-	char namespace[64], pod[256]; /* "" = of no pod */
-	char device[DEV_ID_SIZE];     /* "" = of no device */
+	char namespace[64], pod[256]; /* "" = not about a pod */
+	char device[DEV_ID_SIZE];     /* "" = not about a device */
 	char message[256];
-	uint64_t generation; /* of the ring when it last came; set by the ring */
+	uint64_t generation; /* set by the ring: its generation at the last occurrence */
 };

@@ -1,4 +1,5 @@
-/* fnv.h - the FNV-1a hash: quick, and for nothing that an enemy chooses. Pure. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fnv.h - the FNV-1a hash: fast, not safe against chosen inputs. Pure. */
 #pragma once
 
 #include <stddef.h>
@@ -6,7 +7,7 @@
 
 #define FNV1A_START 0xcbf29ce484222325
 
-/* Goes on with h, FNV1A_START at first. */
+/* Continues hash h; pass FNV1A_START first. */
 static inline uint64_t fnv1a(uint64_t h, const void *bytes, size_t n)
 {
 	for (size_t i = 0; i < n; i++)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* folders.h - like mkdir -p. */
 #pragma once
 
@@ -5,8 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The folder with those above it; what is there already keeps its mode. path is changed meanwhile.
- * Returns the last failure, which need not matter when the folder is there. */
+/* Creates the folder and its parents; existing folders keep their mode. Modifies path during the
+ * call and restores it. Returns the last failure; it may not matter if the folder exists. */
 static inline int make_folders(char *path, mode_t mode)
 {
 	int r = 0;

@@ -1,8 +1,10 @@
-/* granted.h - the device nodes that containers were given, as the kubelet keeps them. Plain data.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* granted.h - the device nodes that Allocate gave to containers, as stored by the kubelet. Plain
+ * data.
  *
- * The kubelet keeps what Allocate answered, in memory and in its checkpoint, and uses it for every
- * start of the container. A path is as good as a device number: the kernel names uverbsN, umadN and
- * issmN after their minor numbers (ib_uverbs_add_one() in
+ * The kubelet keeps each Allocate answer in memory and in its checkpoint, and uses it for every
+ * start of the container. A path is equivalent to a device number: the kernel names uverbsN, umadN
+ * and issmN after their minor numbers (ib_uverbs_add_one() in
  * linux/drivers/infiniband/core/uverbs_main.c, ib_umad_init_port() in user_mad.c). */
 #pragma once
 
@@ -10,13 +12,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* An annotation of the answer: the pool had no network when it gave the devices away, and a running
- * pod is given none later. */
+/* Annotation of an Allocate answer: the pool had no network at that time, so the running pod gets
+ * none later. */
 #define GRANTED_NETWORK_KEY  "rocelet.dev/network"
 #define GRANTED_NETWORK_NONE "none"
 
-/* What one container was given for its devices of one resource: which node came with which of the
- * IDs is not recorded. */
+/* The nodes that one container was given for its devices of one resource. The kubelet does not
+ * record which node belongs to which ID. */
 struct granted {
 	char *uid, *resource; /* the pod's uid */
 	char **ids;
@@ -30,11 +32,11 @@ struct granted {
 struct granted_list {
 	struct granted *items;
 	size_t n;
-	uint64_t read_ms; /* loop time; it tells nothing of what was allocated later */
+	uint64_t read_ms; /* loop time of the read; later allocations are not in the list */
 };
 
 void granted_list_done(struct granted_list *);
-/* The device was given to a container by a pool that had no network then. reserved_ms: when it was
- * last allocated, 0 = unknown. */
+/* Whether the pool of the device had no network when it was allocated. reserved_ms: time of the
+ * last Allocate, 0 = unknown; false if the list is older than that. */
 bool granted_has_no_network(const struct granted_list *, const char *resource, const char *id,
 			    uint64_t reserved_ms);

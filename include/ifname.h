@@ -1,18 +1,19 @@
-/* ifname.h - what the kernel lets a netdev be called. Whoever has CAP_NET_ADMIN in a netdev's
- * namespace names it: control characters and bytes that are no UTF-8 are names like any other. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ifname.h - valid netdev names. Any process with CAP_NET_ADMIN in a netdev's namespace can rename
+ * it; the kernel accepts control characters and bytes that are not UTF-8. */
 #pragma once
 
 #include <net/if.h>
 #include <stdbool.h>
 #include <string.h>
 
-/* linux/lib/ctype.c: among its spaces is Latin-1's. */
+/* isspace() of linux/lib/ctype.c, which includes Latin-1's no-break space. */
 static inline bool ifname_is_space(char c)
 {
 	return (c >= '\t' && c <= '\r') || c == ' ' || c == '\xa0';
 }
 
-/* dev_valid_name(), linux/net/core/dev.c. It can be part of a path. */
+/* dev_valid_name(), linux/net/core/dev.c. A valid name is safe as part of a path. */
 static inline bool ifname_is_valid(const char *s)
 {
 	size_t n = strnlen(s, IFNAMSIZ);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "json_text.h"
 
 #include <stdlib.h>
@@ -7,7 +8,7 @@
 
 /* --- parsing ---------------------------------------------------------------------------------- */
 
-/* In this thread, since it was reset. */
+/* Since json_text_watch(), in this thread. */
 static _Thread_local bool allocation_failed;
 
 static void *checked_malloc(size_t size)
@@ -18,7 +19,7 @@ static void *checked_malloc(size_t size)
 	return memory;
 }
 
-/* Before main(): values of one allocator are not freed by another. */
+/* Runs before main(), because a value must be freed by the allocator that made it. */
 __attribute__((constructor)) static void check_allocations(void)
 {
 	json_set_alloc_funcs(checked_malloc, free);
@@ -48,7 +49,7 @@ json_t *json_text_load(const char *text, size_t len, size_t flags, json_error_t 
 	return NULL;
 }
 
-/* jansson leaves the text empty at most failed allocations of its own. */
+/* jansson leaves the text empty for most of its failed allocations. */
 bool json_text_no_memory(const json_error_t *where)
 {
 	return where->text[0] == '\0' || json_error_code(where) == json_error_out_of_memory;
@@ -108,4 +109,12 @@ json_t *json_text(const char *s)
 json_t *json_above_zero(uint64_t n)
 {
 	return n ? json_integer((json_int_t)n) : json_null();
+}
+
+json_t *json_push(json_t *list, json_t *item)
+{
+	if (json_array_append_new(list, item) == 0)
+		return list;
+	json_decref(list);
+	return NULL;
 }

@@ -1,5 +1,6 @@
-/* kill_point.h - named places where a test build dies on demand: ROCELET_KILL_AT=NAME in the
- * environment kills the process (SIGKILL) there. Nothing in other builds (KILL_POINTS=1 make). */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kill_point.h - named places where a test build kills itself: ROCELET_KILL_AT=NAME in the
+ * environment raises SIGKILL there. Compiled only with KILL_POINTS=1 make; a no-op otherwise. */
 #pragma once
 
 #ifdef ROCELET_KILL_POINTS

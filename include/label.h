@@ -1,4 +1,5 @@
-/* label.h - a label value as Prometheus and OpenMetrics want it: escaped, and valid UTF-8. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* label.h - label values for Prometheus and OpenMetrics: escaped, valid UTF-8. */
 #pragma once
 
 #include <stdbool.h>
@@ -7,11 +8,11 @@
 
 #include "utf8.h"
 
-/* Most bytes that one byte of a value becomes. */
+/* Escaping turns one byte into at most this many. */
 #define LABEL_GROWTH 2
 
-/* Writes the value, terminated, to size > 0 bytes at dst; a byte that is not UTF-8 becomes '?'.
- * Returns false when it was cut short. */
+/* Writes the escaped value, terminated, to size > 0 bytes at dst; a byte that is not UTF-8 becomes
+ * '?'. Returns false if it was truncated. */
 static inline bool label_escape(char *dst, size_t size, const char *value)
 {
 	size_t n = 0;

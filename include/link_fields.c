@@ -1,4 +1,4 @@
-/* link_fields.c - the rows as a table. */
+// SPDX-License-Identifier: Apache-2.0
 #include "link_fields.h"
 
 #include <linux/if_link.h>

@@ -1,17 +1,18 @@
-/* link_fields.h - what a pool's "network" can set on a netdev itself and is one number to the
- * kernel, one row each. All that happens to such a field is made of its row: the members below, the
- * key of pools, annotations, requests and journal records, who may set it, the attributes that are
- * sent and decoded, comparison, drift, restore and verification. A new one is a row here and one in
- * the table of docs/reference/pools.md. Pure. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* link_fields.h - the numeric settings of a netdev itself that a pool's "network" can set, one row
+ * each. Everything about such a field is generated from its row: the members below, the key in
+ * pools, annotations, requests and journal records, who may set it, the attributes sent and
+ * decoded, comparison, drift, restore and verification. A new field needs a row here and one in the
+ * table of docs/reference/pools.md. Pure. */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* name: the key, and the member. attribute: IFLA_*, 32 bits. file: in the netdev's folder in sysfs.
- * least, most: what a configuration may say, never 0. initial: what drivers of Ethernet netdevs
- * start with. every_pod: an annotation may set it up to the pool's value, else only where the
- * pool's "allow" names it. words: for sentences. */
+/* name: the key and the member. attribute: IFLA_*, 32 bits. file: in the netdev's sysfs folder.
+ * least, most: the range a configuration may use, never 0. initial: default of Ethernet drivers.
+ * every_pod: any pod's annotation may set it up to the pool's value; if false, only where the
+ * pool's "allow" lists it. words: name in messages. */
 /* clang-format off */
 #define LINK_FIELDS(X) \
 	/* id     name    attribute    file            least most       initial every_pod words */ \
@@ -24,7 +25,7 @@
 
 enum link_field { LINK_FIELDS(LINK_FIELD_ID), N_LINK_FIELDS };
 
-/* Members of a struct, by name and by enum link_field. 0: not wanted, or not known. */
+/* Struct members, accessible by name and by enum link_field. 0: not desired, or unknown. */
 #define LINK_VALUES                                                                                \
 	union {                                                                                    \
 		uint32_t link[N_LINK_FIELDS];                                                      \

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* log.h - one line per event on stderr, as text or JSON, rate-limited per call site.
  *
- * Only the edges log, once, and say what happens next. hw/ and the pure files never do. Any thread
- * may log. */
+ * Only the daemon's outermost callers log, once per event, and state what happens next. hw/ and the
+ * pure files never log. Any thread may log. */
 #pragma once
 
 #include <stdarg.h>
@@ -12,11 +13,12 @@
 enum log_level { LOG_LVL_ERROR, LOG_LVL_WARN, LOG_LVL_INFO, LOG_LVL_DEBUG };
 enum log_format { LOG_FORMAT_TEXT, LOG_FORMAT_JSON };
 
-/* One per call site: a bucket of LOG_BURST lines, refilled by one line a second. */
+/* Rate limit of one call site: a token bucket of LOG_BURST lines, refilled at one line per second.
+ */
 struct log_site {
 	uint64_t last_ms;
 	uint32_t tokens;
-	uint32_t dropped; /* since the last line that got through; that line names the number */
+	uint32_t dropped; /* since the last line that was written; that line reports the number */
 	uint8_t used;
 };
 
@@ -24,15 +26,15 @@ struct log_site {
 
 void log_init(enum log_level, enum log_format);
 
-/* `err` is a negative errno that is spelt out at the end of the line, or 0. */
+/* err: negative errno whose text is appended to the line, or 0. */
 __attribute__((format(printf, 5, 6))) void
 log_at(struct log_site *, enum log_level, const char *module, int err, const char *fmt, ...);
-/* For libraries that bring their own va_list; fmt may end in a newline. */
+/* For libraries that pass a va_list; fmt may end in a newline. */
 void log_v(struct log_site *, enum log_level, const char *module, int err, const char *fmt,
 	   va_list ap);
 
-/* A line with fields of its own: members of the object in JSON, key="value" behind the message in
- * text. An empty value is left out. Keys are plain words. */
+/* Extra fields of a log line: members of the object in JSON, key="value" after the message in text.
+ * Fields with an empty value are omitted. Keys must not need escaping. */
 struct log_field {
 	const char *key, *value;
 };

@@ -1,4 +1,5 @@
-/* member.h - unsigned members of 1, 2 or 4 bytes, where a table tells their place. Pure. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* member.h - access to unsigned members of 1, 2 or 4 bytes at an offset from a table. Pure. */
 #pragma once
 
 #include <stddef.h>

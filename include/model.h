@@ -1,7 +1,9 @@
-/* model.h - the plain values that every part of rocelet speaks: what one host has.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* model.h - the data model shared by all of rocelet: the inventory of one host.
  *
- * Pure data. Strings are fixed arrays, always terminated, "" where unknown; numbers that can be
- * unknown say how. struct host owns its arrays; everything else is a value that may be copied. */
+ * Pure data. Strings are fixed arrays, always terminated, "" where unknown; each number that can be
+ * unknown documents how. struct host owns its arrays; everything else is a value that may be
+ * copied. */
 #pragma once
 
 #include <net/if.h>
@@ -17,18 +19,17 @@
 /* RDMA device name, IB_DEVICE_NAME_MAX in linux/include/rdma/ib_verbs.h. */
 #define RDMA_NAME_SIZE	  64
 #define RDMA_FW_SIZE	  32 /* IB_FW_VERSION_NAME_MAX, same file */
-/* What a driver calls a card: bnxt_re has 38 characters, hfi1 some 70, and 64 are the most of a
- * node description (IB_DEVICE_NODE_DESC_MAX, same file). */
+/* Driver description of a card: bnxt_re uses 38 characters, hfi1 about 70; a node description has
+ * at most 64 (IB_DEVICE_NODE_DESC_MAX, same file). */
 #define RDMA_TEXT_SIZE	  128
 #define CHARDEV_NAME_SIZE 16 /* "uverbs1023" */
 #define NETNS_NAME_SIZE	  64
 #define ALTNAME_SIZE	  128 /* ALTIFNAMSIZ, linux/if.h */
 #define HW_ADDR_MAX	  32  /* MAX_ADDR_LEN, linux/netdevice.h */
 
-/* Where an object lives, seen from our network namespace. Other values are the kernel's netns ids
- * (>= 0). */
-#define NSID_HOST      (-1) /* our own namespace */
-#define NSID_ELSEWHERE (-2) /* moved to a namespace that we cannot name */
+/* The network namespace of an object, relative to ours. Values >= 0 are the kernel's netns ids. */
+#define NSID_HOST      (-1) /* the daemon's own namespace */
+#define NSID_ELSEWHERE (-2) /* moved to a namespace without a netns id */
 
 struct pci_addr {
 	uint32_t domain;
@@ -38,21 +39,22 @@ struct pci_addr {
 /* "DDDD:BB:DD.F" with a domain of 1 to 8 hex digits. False: not a PCI address, *ret untouched. */
 bool pci_addr_parse(const char *s, struct pci_addr *ret);
 int pci_addr_cmp(const struct pci_addr *, const struct pci_addr *);
-/* Does the name look like a function's, a PCI address or an auxiliary sub-function
- * ("mlx5_core.sf.4", linux/drivers/net/ethernet/mellanox/mlx5/core/sf/dev/dev.c)? */
+/* True if the name has the form of a function id: a PCI address or an auxiliary sub-function
+ * ("mlx5_core.sf.4", linux/drivers/net/ethernet/mellanox/mlx5/core/sf/dev/dev.c). */
 bool is_function_id(const char *name);
 
 enum fn_kind {
 	FN_PF, /* a physical function, SR-IOV capable or not */
 	FN_VF,
 	FN_SF,	    /* an auxiliary (sub-function) device */
-	FN_VIRTUAL, /* an RDMA device without hardware below it; id = the RDMA device's name */
+	FN_VIRTUAL, /* placeholder for an RDMA device without hardware below it; id = the RDMA
+		       device's name */
 };
 
 /* IFLA_VF_LINK_STATE of a VF, set through its PF: follow the PF's carrier, or always up or down. */
 enum vf_link { VF_LINK_UNKNOWN, VF_LINK_AUTO, VF_LINK_ENABLE, VF_LINK_DISABLE };
 
-/* Longest way from a root complex to a function, as bus names joined by '/': nine bridges. */
+/* Longest path from a root complex to a function, as bus names joined by '/': nine bridges. */
 #define PCI_PATH_SIZE 128
 
 /* One function on a bus that is, or can carry, a network or RDMA device, or is a processing
@@ -69,54 +71,55 @@ struct function {
 	char driver[32];	  /* "" = unbound */
 	bool sriov;		  /* has sriov_totalvfs */
 	unsigned vfs, vfs_total;
-	uint32_t acpi_index; /* firmware's number of an on-board device, 0 = none */
+	uint32_t acpi_index; /* firmware index of an on-board device, 0 = none */
 	/* Bus names from the root complex down to the function's parent, "pci0000:00/0000:00:01.0";
-	 * "" = unknown. Functions with a common start share a switch. */
+	 * "" = unknown. Functions with a common prefix share a switch. */
 	char path[PCI_PATH_SIZE];
 	/* Names below /dev for a function that is bound to a user space driver; "" = none:
 	 * "vfio/12", "vfio/noiommu-3", "uio0", "vhost-vdpa-0". */
 	char vfio[32], uio[16], vdpa_node[32];
-	char vdpa_driver[32]; /* of its vDPA device, "vhost_vdpa" or "virtio_vdpa"; "" = none */
+	char vdpa_driver[32]; /* of its vDPA device: "vhost_vdpa", "virtio_vdpa"; "" = none */
 	enum vf_link vf_link;
-	uint64_t vf_settings;	/* VF: digest of what is set through its PF; 0 = unknown */
-	bool unreachable;	/* its (a VF's: its PF's) configuration space reads all ones */
-	char devlink_error[32]; /* a devlink health reporter in state error; "" = none known */
+	uint64_t vf_settings;	/* VF: digest of its settings made through the PF; 0 = unknown */
+	bool unreachable;	/* configuration space reads all ones (of a VF: its PF's does) */
+	char devlink_error[32]; /* devlink health reporter in state error; "" = none known */
 };
 
 enum carrier { CARRIER_UNKNOWN, CARRIER_OFF, CARRIER_ON };
 
-/* Of a pod's UID. */
+/* Size of a pod's UID, terminator included. */
 #define POD_UID_SIZE 40
 
 struct netdev {
 	int nsid;    /* NSID_HOST, NSID_ELSEWHERE or a netns id */
 	int ifindex; /* within its namespace, 0 = unknown */
 	char name[IFNAMSIZ];
-	/* As many as fit, each terminated; an empty one ends them. Four of usual length do, or one
-	 * of the greatest. */
+	/* As many names as fit, each terminated; an empty name ends the list. Holds four of usual
+	 * length or one of maximum length. */
 	char altnames[ALTNAME_SIZE + 1];
-	char function[DEV_ID_SIZE]; /* the function below it, "" = none (veth, bridge, bond, ...) */
+	char function[DEV_ID_SIZE]; /* the function that the netdev belongs to, "" = none (veth,
+				       bridge, bond, ...) */
 	char kind[16];		    /* IFLA_INFO_KIND: "bond", "bridge", "vlan"; "" for hardware */
 	uint8_t addr[HW_ADDR_MAX];
 	unsigned addr_len;
 	LINK_VALUES;
 	unsigned flags;	    /* IFF_*; only IFF_UP is set from sysfs */
-	char operstate[16]; /* RFC 2863 as sysfs spells it: "up", "down", "lowerlayerdown" ... */
+	char operstate[16]; /* RFC 2863, as in sysfs: "up", "down", "lowerlayerdown" ... */
 	enum carrier carrier;
 	unsigned carrier_changes;
 	int master;		    /* ifindex, 0 = none */
 	char master_name[IFNAMSIZ]; /* "" = none or unknown */
 	int lower;	    /* IFLA_LINK within its namespace (of a VLAN, macvlan ...), 0 = none */
 	uint16_t type;	    /* ARPHRD_*, 0 = unknown */
-	bool default_route; /* an IPv4 or IPv6 default route leaves through it (host only) */
+	bool default_route; /* used by an IPv4 or IPv6 default route (host namespace only) */
 	char port_name[16]; /* IFLA_PHYS_PORT_NAME: "p0" uplink, "pf0vf3" representor; "" = none */
-	/* Its name before we attached it to a pod, as our alias on it tells (attachment.h); "" = it
-	 * bears none of ours. */
+	/* Its name before we attached it to a pod, taken from the alias that we set (attachment.h);
+	 * "" = no such alias. */
 	char origin[IFNAMSIZ];
-	char origin_uid[POD_UID_SIZE]; /* of the pod, as that alias tells; "" = unknown */
+	char origin_uid[POD_UID_SIZE]; /* the pod's UID from that alias; "" = unknown */
 };
 
-/* The next alternative name, from `name` = NULL on; NULL past the last. */
+/* Iterates over the alternative names: NULL returns the first; returns NULL after the last. */
 const char *netdev_altname(const struct netdev *, const char *name);
 
 enum gid_type { GID_UNKNOWN, GID_IB, GID_ROCE_V1, GID_ROCE_V2 };
@@ -159,9 +162,9 @@ struct rdma_port {
 	int netdev_nsid, netdev_ifindex; /* 0 = no or unknown netdev */
 	char netdev[IFNAMSIZ];
 	uint16_t pkey; /* at index 0, InfiniBand; 0 = unknown */
-	/* From here on: details, which a scan leaves out. */
+	/* The following members are details; a plain scan leaves them out. */
 	unsigned gid_table_len;	      /* 0 = unknown */
-	unsigned active_mtu, max_mtu; /* bytes, 0 = unknown (only verbs tells) */
+	unsigned active_mtu, max_mtu; /* bytes, 0 = unknown (available from verbs only) */
 	unsigned n_gids;	      /* entries in use */
 	struct gid *gids;	      /* owned */
 };
@@ -171,30 +174,30 @@ struct rdma_port {
 struct rdma_dev {
 	char name[RDMA_NAME_SIZE];
 	int nsid;
-	/* In nldev; the first device has 0. RDMA_INDEX_NONE = unknown (sysfs only). */
+	/* nldev device index; the first device has 0. RDMA_INDEX_NONE = unknown (sysfs only). */
 	uint32_t index;
-	/* "" until known; virtual devices point at their port's netdev's function. */
+	/* "" until known; a virtual device gets the function of its port's netdev. */
 	char function[DEV_ID_SIZE];
-	/* The kernel driver's RDMA id: "mlx5", "bnxt_re", "rxe"; from the function's driver
-	 * otherwise. */
+	/* The kernel driver's RDMA id: "mlx5", "bnxt_re", "rxe"; if unavailable, derived from the
+	 * function's driver. */
 	char driver[32];
 	char fw[RDMA_FW_SIZE], board[RDMA_TEXT_SIZE], hca_type[RDMA_TEXT_SIZE];
 	uint64_t node_guid, sys_image_guid; /* host order, 0 = unknown */
-	/* Names below /dev/infiniband, the first port's for umad and issm; "" = none. */
+	/* Names below /dev/infiniband; umad and issm are those of the first port; "" = none. */
 	char uverbs[CHARDEV_NAME_SIZE], umad[CHARDEV_NAME_SIZE], issm[CHARDEV_NAME_SIZE],
 		ucm[CHARDEV_NAME_SIZE];
 	bool no_uverbs_node, no_umad_node; /* the kernel has the device, but /dev/infiniband has no
-					      node of that name */
+					      node for it */
 	unsigned n_ports;
 	struct rdma_port *ports; /* owned */
-	bool stale;		 /* its ports' details are to be read, see hw_read_details() */
+	bool stale; /* the details of its ports must be read again, see hw_read_details() */
 };
 
-/* What the kernel tells of a function, or of one of its VFs, beside the function itself; at its
- * place in struct function after host_join_reports(). */
+/* State of a function or of one of its VFs that is read separately from the list of functions.
+ * host_join_reports() copies it into struct function. */
 struct report {
 	char function[DEV_ID_SIZE];
-	int vf; /* of VF number vf of the function, -1 = of the function itself */
+	int vf; /* >= 0: about this VF of the function; -1: about the function itself */
 	enum vf_link vf_link;
 	uint64_t vf_settings;
 	bool unreachable;
@@ -203,17 +206,16 @@ struct report {
 
 struct netns {
 	int nsid;
-	char name[NETNS_NAME_SIZE]; /* of the bind mount in /run/netns, or "" */
+	char name[NETNS_NAME_SIZE]; /* name of its bind mount in /run/netns, or "" */
 };
 
 enum rdma_netns_mode { RDMA_NETNS_UNKNOWN, RDMA_NETNS_SHARED, RDMA_NETNS_EXCLUSIVE };
 
-/* What one host has. Zero-initialised it is the empty host. */
-/* /dev/infiniband/rdma_cm, for librdmacm: one for all devices. */
+/* State of /dev/infiniband/rdma_cm, the node that librdmacm needs: one for all devices. */
 enum rdma_cm_node {
 	RDMA_CM_UNKNOWN,
 	RDMA_CM_THERE,
-	RDMA_CM_NO_NODE,   /* the kernel has it, /dev does not */
+	RDMA_CM_NO_NODE,   /* the kernel has the device, /dev has no node for it */
 	RDMA_CM_NO_MODULE, /* rdma_ucm is not loaded */
 };
 
@@ -237,39 +239,40 @@ void host_done(struct host *);
 /* Frees the ports and leaves a device without any. */
 void rdma_dev_done(struct rdma_dev *);
 
-/* Copies a device without its ports' details. -ENOMEM leaves *dst without ports. */
+/* Copies a device without the details of its ports. -ENOMEM leaves *dst without ports. */
 int rdma_dev_copy_bare(struct rdma_dev *dst, const struct rdma_dev *src);
 
-/* Puts the arrays into the order of every list: functions by PCI address, then other ids; netdevs
- * by (nsid, ifindex); RDMA devices and namespaces by name; numbers inside names count as numbers;
- * reports by (function, VF). */
+/* Sorts the arrays: functions by PCI address, then other ids; netdevs by (nsid, ifindex); RDMA
+ * devices and namespaces by name, digits compared as numbers; reports by (function, VF). */
 void host_sort(struct host *);
-/* < 0, 0, > 0 as strcmp(), but "mlx5_2" stands before "mlx5_10". */
+/* Like strcmp(), but compares digits as numbers: "mlx5_2" sorts before "mlx5_10". */
 int natural_cmp(const char *, const char *);
 
 /* Deep copy into an empty host; -ENOMEM leaves *dst empty. */
 int host_copy(struct host *dst, const struct host *src);
 
-/* Makes the FN_VIRTUAL functions those of the RDMA devices that stand on themselves (function ==
- * name), no more and no fewer. -ENOMEM leaves some out. */
+/* Makes the list of FN_VIRTUAL functions match the RDMA devices that have no hardware function
+ * (function == name): adds the missing ones, removes the others. -ENOMEM leaves some out. */
 int host_sync_virtual(struct host *);
 
-/* Puts the reports, which must be sorted, where they belong; functions without any get the values
- * for unknown. */
+/* Copies the reports, which must be sorted, into their functions; functions without a report get
+ * the "unknown" values. */
 void host_join_reports(struct host *);
 
-/* First match or NULL; borrowed until the host changes. */
+/* First match or NULL; the pointer is valid until the host changes. */
 const struct function *host_function(const struct host *, const char *id);
 const struct netdev *host_netdev(const struct host *, int nsid, int ifindex);
-/* By the name alone; NULL, too, where several have it: in exclusive RDMA mode each namespace has
- * its own names, and who is in one chooses them. */
+/* The first netdev of a function. */
+const struct netdev *host_function_netdev(const struct host *, const char *function);
+/* Finds a device by name alone. NULL also if several devices have the name: in exclusive RDMA mode
+ * each namespace has its own names, and processes inside it can choose them. */
 const struct rdma_dev *host_rdma(const struct host *, const char *name);
-/* Of one namespace, which has each name once. */
+/* As host_rdma(), in one namespace, where names are unique. */
 const struct rdma_dev *host_rdma_in(const struct host *, int nsid, const char *name);
-/* Name of the namespace: "" for the host's own and for one without a name. */
+/* Name of the namespace: "" for the host's own and for unnamed ones. */
 const char *host_netns_name(const struct host *, int nsid);
 
-/* Words as the API and the metrics spell them; "unknown" for what is. */
+/* Names as used in the API and the metrics; "unknown" for unknown values. */
 const char *fn_kind_name(enum fn_kind);
 const char *vf_link_name(enum vf_link);
 const char *port_state_name(enum port_state);

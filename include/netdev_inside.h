@@ -1,21 +1,21 @@
-/* netdev_inside.h - what of a netdev no message tells, as the kernel's program tells it. */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* netdev_inside.h - netdev properties that no netlink message contains, read by a BPF program. */
 #pragma once
 
-/* A netdev that sits on it. */
+/* A netdev stacked on it. */
 struct netdev_upper {
-	char name[16], kind[16]; /* "macvlan"; "" = the kernel has no word for it */
+	char name[16], kind[16]; /* "macvlan"; "" = no rtnl_link_ops kind */
 	unsigned netns;		 /* inode of its namespace */
-	int ifindex;		 /* there */
-	/* The netdev itself, whatever its name, namespace and index become: the inode of its folder
-	 * in sysfs, which no second one gets in a boot (kernfs_new_node() in
-	 * linux/fs/kernfs/dir.c). 0 = unknown */
+	int ifindex;		 /* in that namespace */
+	/* Identity that survives changes of name, namespace and index: the inode of its sysfs
+	 * folder, unique within a boot (kernfs_new_node() in linux/fs/kernfs/dir.c). 0 = unknown */
 	unsigned long long id;
 };
 
 struct netdev_inside {
-	unsigned n_uppers;   /* in whichever namespaces; 64: or more */
-	unsigned napi_apart; /* NAPI instances that are set unlike the netdev as a whole */
+	unsigned n_uppers;	 /* number in all namespaces; 64: or more */
+	unsigned napi_differing; /* NAPI instances whose settings differ from those of the netdev */
 	struct netdev_upper first;
-	struct netdev_upper sought; /* netdev_upper_find(); id 0 = it is not among them */
-	unsigned more;		    /* there are more than were looked at for it */
+	struct netdev_upper sought; /* result of netdev_upper_find(); id 0 = not found */
+	unsigned more;		    /* there are more than were searched */
 };

@@ -1,11 +1,10 @@
-/* netdev_state.c - digests of what a netdev is like. */
+// SPDX-License-Identifier: Apache-2.0
 #include "netdev_state.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* --- SipHash-2-4 (Aumasson, Bernstein 2012) ------------------------------------------------------
- */
+/* --- SipHash-2-4 (Aumasson, Bernstein 2012) --------------------------------------------------- */
 
 static uint64_t rotate(uint64_t x, int n)
 {
@@ -54,7 +53,7 @@ static uint64_t siphash(uint64_t k0, uint64_t k1, const uint8_t *bytes, size_t l
 	return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
-/* --- a look ----------------------------------------------------------------------------------- */
+/* --- snapshot --------------------------------------------------------------------------------- */
 
 void netdev_state_begin(struct netdev_state *s)
 {
@@ -80,7 +79,7 @@ void netdev_state_add(struct netdev_state *s, enum netdev_section section, uint3
 		*d = STATE_UNSET + 1;
 }
 
-/* --- two looks -------------------------------------------------------------------------------- */
+/* --- comparison ------------------------------------------------------------------------------- */
 
 uint32_t netdev_state_differ(const struct netdev_state *was, const struct netdev_state *is,
 			     uint32_t *ret_unknown)

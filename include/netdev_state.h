@@ -1,19 +1,20 @@
-/* netdev_state.h - what a netdev is like beyond what is put back by value: a keyed digest of each
- * part of its state. Pure.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* netdev_state.h - detects changes of netdev state that is not restored by value: a keyed digest of
+ * each part of the state. Pure.
  *
- * Two looks with the same key can be compared; the key is secret, so that whoever had the netdev
- * between them cannot make another state look the same. What a move to another namespace makes anew
- * is not part of it: addresses, neighbours, routes, sysctls, queueing disciplines, lists of
- * addresses (linux/net/core/dev.c, __dev_change_net_namespace()). */
+ * Two snapshots with the same key can be compared. The key is secret, so that a pod cannot craft a
+ * different state with the same digest. State that a move to another namespace resets anyway is
+ * left out: addresses, neighbours, routes, sysctls, queueing disciplines, address lists
+ * (linux/net/core/dev.c, __dev_change_net_namespace()). */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Each part: its key in the journal, and what people call it. */
+/* Each section: its key in the journal, and its name in messages. */
 /* clang-format off */
 #define NETDEV_SECTIONS(X) \
-	/* RTM_GETLINK; all of it that has no row of its own is LINK. */ \
+	/* RTM_GETLINK; attributes without a section of their own are in LINK. */ \
 	X(LINK, link, "link attributes"), \
 	X(FLAGS, flags, "flags"), \
 	X(LINK_MODE, link_mode, "link mode"), \
@@ -48,27 +49,26 @@
 #define NETDEV_SECTION_ID(id, ...) STATE_##id
 enum netdev_section { NETDEV_SECTIONS(NETDEV_SECTION_ID), N_NETDEV_SECTIONS };
 
-#define STATE_UNKNOWN 0 /* nobody could look */
-/* Nobody has set it. */
+#define STATE_UNKNOWN 0 /* could not be read */
+/* Read, and nothing is set. */
 #define STATE_UNSET   1
 
 struct netdev_state {
-	uint64_t key[2]; /* 0, 0: nobody has looked */
+	uint64_t key[2]; /* 0, 0: no snapshot was taken */
 	uint64_t digest[N_NETDEV_SECTIONS];
 };
 
-/* Begins a look: the key stays. */
+/* Begins a snapshot: keeps the key, resets the digests. */
 void netdev_state_begin(struct netdev_state *);
-/* Something of that section is so; the order counts. A section to which nothing is added is as
- * unlike an unknown one as another. */
+/* Adds an item to the digest of a section; the order matters. A section without items is
+ * STATE_UNSET, which differs from unknown. */
 void netdev_state_add(struct netdev_state *, enum netdev_section, uint32_t what, const void *bytes,
 		      size_t len);
-/* Nobody can tell it, whatever was added. */
+/* Marks the section as unreadable, whatever was added before. */
 void netdev_state_unknown(struct netdev_state *, enum netdev_section);
 
-/* Sections that are not as they were, as bits; *ret_unknown: those of which one look or the other
- * says nothing, and XPS that was not set before: some drivers set it when their netdev is first
- * used. */
+/* Returns the changed sections as bits. *ret_unknown: sections unknown in either snapshot, and XPS
+ * if it was unset before, since some drivers set it when the netdev is first used. */
 uint32_t netdev_state_differ(const struct netdev_state *was, const struct netdev_state *is,
 			     uint32_t *ret_unknown);
 /* "an XDP program, rings" */

@@ -1,5 +1,5 @@
-/* output.h - standard output as what a program was asked for: what cannot be written is a failure,
- * and said once. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* output.h - reliable standard output: a write error makes the program fail with one message. */
 #pragma once
 
 #include <errno.h>
@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A standard descriptor that is closed would be given to the first file or socket that is opened,
- * and what is printed would go there. Writing to the one that takes its place fails, as before. */
+/* Opens /dev/null for closed standard descriptors: otherwise the first file or socket opened would
+ * get such a descriptor and receive the output. It is read-only, so writes still fail. */
 static inline void output_begin(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -20,7 +20,7 @@ static inline void output_begin(void)
 			(void)!open("/dev/null", O_RDONLY);
 }
 
-/* poll(2) of a pipe or socket that nobody reads any more. */
+/* Whether the reader of a pipe or socket has closed it (POLLERR of poll(2)). */
 static inline bool output_has_no_reader(FILE *out)
 {
 	struct pollfd p = {.fd = fileno(out)};
@@ -28,8 +28,8 @@ static inline bool output_has_no_reader(FILE *out)
 	return p.fd >= 0 && poll(&p, 1, 0) == 1 && p.revents & POLLERR;
 }
 
-/* The program's exit status: the one it was about to end with, unless not all was written, which is
- * a failure whatever was to be said. A reader who has gone is told nothing. */
+/* Flushes the output and returns the exit status: `status`, or EXIT_FAILURE if not all was written.
+ * No message if the reader closed the pipe. */
 static inline int output_end(const char *program, FILE *out, FILE *err, int status)
 {
 	bool failed = ferror(out);
@@ -42,6 +42,6 @@ static inline int output_end(const char *program, FILE *out, FILE *err, int stat
 	code = errno;
 	if (!output_has_no_reader(out))
 		fprintf(err, "%s: cannot write: %s\n", program,
-			code ? strerror(code) : "a part of it is lost");
+			code ? strerror(code) : "output is incomplete");
 	return EXIT_FAILURE;
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "packet_sample.h"
 
 #include <stdlib.h>
@@ -51,4 +52,26 @@ void packet_sample_done(struct packet_sample *s)
 	free(s->counts);
 	free(s->flows);
 	*s = (struct packet_sample){0};
+}
+
+/* The last bucket has no upper bound. */
+uint64_t roce_rtt_quantile(const uint32_t rtt[ROCE_RTT_BUCKETS], double q)
+{
+	uint64_t n = 0, below = 0;
+	double rank;
+
+	for (size_t i = 0; i < ROCE_RTT_BUCKETS; i++)
+		n += rtt[i];
+	if (n == 0)
+		return UINT64_MAX;
+	rank = q * (double)n;
+	for (size_t i = 0; i + 1 < ROCE_RTT_BUCKETS; i++) {
+		uint64_t high = (uint64_t)1 << (ROCE_RTT_SHIFT + i), low = i ? high / 2 : 0;
+
+		if (rtt[i] && (double)(below + rtt[i]) >= rank)
+			return low +
+			       (uint64_t)((double)(high - low) * (rank - (double)below) / rtt[i]);
+		below += rtt[i];
+	}
+	return (uint64_t)1 << (ROCE_RTT_SHIFT + ROCE_RTT_BUCKETS - 2);
 }

@@ -1,4 +1,4 @@
-/* plugin.c - a container's grant grows entry by entry. */
+// SPDX-License-Identifier: Apache-2.0
 #include "plugin.h"
 
 #include <errno.h>
@@ -36,7 +36,7 @@ void container_grant_done(struct container_grant *g)
 	*g = (struct container_grant){0};
 }
 
-/* Copies two texts or neither. */
+/* Duplicates both strings or neither. */
 static int copy_two(char **ret_a, char **ret_b, const char *a, const char *b)
 {
 	*ret_a = strdup(a);

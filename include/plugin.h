@@ -1,24 +1,25 @@
-/* plugin.h - the values of the device plugin API, between who decides them (daemon/pools) and who
- * carries them (k8s/). Plain data. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* plugin.h - the values of the device plugin API, shared by daemon/pools, which decides them, and
+ * k8s/, which transports them. Plain data. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Most bytes of a device ID, terminator included: the API allows 63. */
+/* Size of a device ID, terminator included: the API allows 63 bytes. */
 #define PLUGIN_ID_SIZE	   64
 /* "prefix/name": a DNS name of 253 bytes, a slash, a name of 63 (Kubernetes' qualified names). */
 #define RESOURCE_NAME_SIZE 320
 
-/* How the kubelet learns of a resource. Registry: it finds our socket in plugins_registry/; legacy:
- * we call Register; auto: registry if that folder exists. */
+/* How a resource is registered. REGISTRY: the kubelet finds our socket in plugins_registry/;
+ * LEGACY: we call Register; AUTO: REGISTRY if that folder exists. */
 enum registration { REGISTRATION_AUTO, REGISTRATION_REGISTRY, REGISTRATION_LEGACY };
 
 /* One line of a ListAndWatch list. */
 struct plugin_device {
 	char id[PLUGIN_ID_SIZE];
 	bool healthy;
-	int numa; /* -1 = no topology is told */
+	int numa; /* -1 = no topology is reported */
 };
 
 struct plugin_pair {
@@ -27,7 +28,7 @@ struct plugin_pair {
 
 struct plugin_node {
 	char *host_path, *container_path;
-	char permissions[4]; /* of "rwm" */
+	char permissions[4]; /* subset of "rwm" */
 };
 
 struct plugin_mount {
@@ -35,7 +36,7 @@ struct plugin_mount {
 	bool read_only;
 };
 
-/* What one container gets with its devices. Owns everything in it; zero-initialised it is empty. */
+/* The answer to Allocate for one container. Owns its members; zero-initialised it is empty. */
 struct container_grant {
 	struct plugin_pair *envs, *annotations;
 	size_t n_envs, n_annotations;
@@ -47,13 +48,13 @@ struct container_grant {
 	size_t n_cdi_devices;
 };
 
-/* IDs of one container of a request; borrowed. */
+/* Device IDs of one container in a request; borrowed. */
 struct id_list {
 	const char *const *ids;
 	size_t n;
 };
 
-/* One container's question for a preferred allocation; borrowed. */
+/* One container's GetPreferredAllocation request; borrowed. */
 struct preference_request {
 	struct id_list available, must_include;
 	size_t size;
@@ -61,9 +62,8 @@ struct preference_request {
 
 /* Frees what it owns and leaves the empty grant. */
 void container_grant_done(struct container_grant *);
-/* Copies what it is given; -ENOMEM leaves the grant as it was. A key that is there already keeps
- * its value. A node that is there already (by host path), or a mount (by container path), is not
- * added again. */
+/* Copy their arguments; -ENOMEM leaves the grant unchanged. An existing key keeps its value. A node
+ * with the same host path, or a mount with the same container path, is not added again. */
 int container_grant_env(struct container_grant *, const char *key, const char *value);
 int container_grant_annotation(struct container_grant *, const char *key, const char *value);
 int container_grant_node(struct container_grant *, const char *host_path,

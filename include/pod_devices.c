@@ -1,4 +1,5 @@
-/* pod_devices.c - the list is sorted by device, so that finding one is a binary search. */
+// SPDX-License-Identifier: Apache-2.0
+/* pod_devices.c - the list is sorted by device, so that lookups are binary searches. */
 #include "pod_devices.h"
 
 #include <errno.h>
@@ -7,11 +8,11 @@
 
 #include "array.h"
 
-/* --- texts ------------------------------------------------------------------------------------ */
+/* --- strings ---------------------------------------------------------------------------------- */
 
 #define TEXTS_SIZE 4000
 
-/* Texts behind one another, which never move. */
+/* A chunk of strings, which never move. */
 struct pod_text {
 	struct pod_text *next;
 	size_t used, size;
@@ -33,7 +34,8 @@ static struct pod_text *texts_with_room(struct pod_list *l, size_t len)
 	return t;
 }
 
-/* last: the neighbour's text, or NULL. NULL: out of memory. */
+/* last: the same string of the previous entry, shared if equal; may be NULL. Returns NULL when out
+ * of memory. */
 static const char *keep_name(struct pod_list *l, const char *text, const char *last)
 {
 	size_t len;
@@ -72,13 +74,13 @@ void pod_list_done(struct pod_list *l)
 
 int pod_list_push(struct pod_list *l, const struct pod_device *from)
 {
-	static const struct pod_device nobody;
+	static const struct pod_device no_holder;
 	const struct pod_device *last;
 	struct pod_device *d = array_push(l->devices, l->n);
 
 	if (!d)
 		return -ENOMEM;
-	last = l->n > 1 ? d - 1 : &nobody;
+	last = l->n > 1 ? d - 1 : &no_holder;
 	*d = (struct pod_device){
 		.namespace = keep_name(l, from->namespace, last->namespace),
 		.pod = keep_name(l, from->pod, last->pod),
@@ -88,7 +90,7 @@ int pod_list_push(struct pod_list *l, const struct pod_device *from)
 		.id = keep_name(l, from->id, last->id),
 		.reserved_ms = from->reserved_ms,
 		.start_ms = from->start_ms,
-		.doubted = from->doubted,
+		.stale = from->stale,
 	};
 	if (d->namespace && d->pod && d->container && d->uid && d->resource && d->id)
 		return 0;
@@ -142,25 +144,15 @@ bool pod_list_equal(const struct pod_list *a, const struct pod_list *b)
 		return false;
 	for (size_t i = 0; i < a->n; i++)
 		if (pod_list_compare(&a->devices[i], &b->devices[i]) != 0 ||
-		    a->devices[i].doubted != b->devices[i].doubted)
+		    a->devices[i].stale != b->devices[i].stale)
 			return false;
 	return true;
 }
 
-/* The first entry that does not stand before the device. */
+/* Lower bound: index of the first entry that does not sort before the device. */
 static size_t pod_list_place_of(const struct pod_list *l, const char *resource, const char *id)
 {
-	size_t low = 0, high = l->n;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (by_device(&l->devices[mid], resource, id) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return lower_bound(l->n, i, by_device(&l->devices[i], resource, id) < 0);
 }
 
 const struct pod_device *pod_list_find(const struct pod_list *l, const char *resource,
@@ -208,13 +200,13 @@ const struct pod_device *pod_list_find_next(const struct pod_list *l, const char
 	return found;
 }
 
-void pod_list_doubt(struct pod_list *l)
+void pod_list_mark_stale(struct pod_list *l)
 {
 	for (size_t i = 0; i < l->n; i++)
-		l->devices[i].doubted = true;
+		l->devices[i].stale = true;
 }
 
-int pod_list_add_doubted(struct pod_list *l, const struct pod_list *before)
+int pod_list_add_stale(struct pod_list *l, const struct pod_list *before)
 {
 	size_t n_named = l->n;
 	int n = 0;
@@ -223,7 +215,7 @@ int pod_list_add_doubted(struct pod_list *l, const struct pod_list *before)
 		const struct pod_list named = {.devices = l->devices, .n = n_named};
 		const struct pod_device *d = &before->devices[i];
 
-		if (!d->doubted || pod_list_find(&named, d->resource, d->id, NULL))
+		if (!d->stale || pod_list_find(&named, d->resource, d->id, NULL))
 			continue;
 		if (pod_list_push(l, d) < 0)
 			return -ENOMEM;

@@ -1,7 +1,8 @@
-/* port_settings.h - what a RoCE port is set to, as evidence: read, never set.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* port_settings.h - the settings of a RoCE port as evidence for the diagnosis: read, never changed.
  *
- * Pure data. Each part says by itself whether it could be seen; what could not is unknown, and no
- * zero stands for it. Sources: DCB netlink (linux/include/uapi/linux/dcbnl.h), ethtool netlink
+ * Pure data. Each part has a bit in `seen`; a part that could not be read is unknown, not zero.
+ * Sources: DCB netlink (linux/include/uapi/linux/dcbnl.h), ethtool netlink
  * (linux/include/uapi/linux/ethtool_netlink.h), rdma_cm's configfs
  * (linux/drivers/infiniband/core/cma_configfs.c), PCI attributes of sysfs
  * (Documentation/ABI/testing/sysfs-bus-pci). */
@@ -16,11 +17,11 @@
 #define NO_PRIORITY    0xff
 #define SETTINGS_PRIOS 8
 
-/* Parts of struct port_settings that were seen. */
+/* Parts of struct port_settings that could be read. */
 enum settings_part {
 	SETTINGS_DSCP = 1 << 0,	       /* dscp_priority, dscp_trusted */
 	SETTINGS_PFC = 1 << 1,	       /* pfc */
-	SETTINGS_PEER_PFC = 1 << 2,    /* peer_pfc: a peer speaks DCBX and has told */
+	SETTINGS_PEER_PFC = 1 << 2,    /* peer_pfc: received from the peer by DCBX */
 	SETTINGS_ETS = 1 << 3,	       /* ets_* */
 	SETTINGS_PAUSE = 1 << 4,       /* pause_* */
 	SETTINGS_DCBX = 1 << 5,	       /* dcbx */
@@ -30,18 +31,19 @@ enum settings_part {
 	SETTINGS_PCIE_SEGMENT = 1 << 9 /* segment */
 };
 
-/* A PCIe link as it runs and as both of its ends could run it. */
+/* The current and the maximum speed and width of a PCIe link; the maximum is the highest that both
+ * ends support. */
 struct pcie_link {
-	uint32_t mt_s, max_mt_s; /* mega transfers a second and lane: 16000 = 16 GT/s */
+	uint32_t mt_s, max_mt_s; /* megatransfers per second and lane: 16000 = 16 GT/s */
 	uint8_t width, max_width;
 };
 
 struct port_settings {
 	uint32_t seen; /* enum settings_part */
-	/* Trust mode "dscp": the kernel has application entries by DSCP, or the driver says so. */
+	/* Trust mode "dscp": the kernel has DSCP application entries, or the driver reports it. */
 	bool dscp_trusted;
-	uint8_t dscp_priority[N_DSCP];	       /* NO_PRIORITY: no entry of its own */
-	uint8_t pfc, peer_pfc;		       /* a bit for each priority */
+	uint8_t dscp_priority[N_DSCP];	       /* NO_PRIORITY: no entry for this DSCP */
+	uint8_t pfc, peer_pfc;		       /* bit mask of priorities */
 	uint8_t ets_class[SETTINGS_PRIOS];     /* traffic class by priority */
 	uint8_t ets_algorithm[SETTINGS_PRIOS]; /* IEEE_8021QAZ_TSA_* by traffic class */
 	uint8_t ets_percent[SETTINGS_PRIOS];   /* by traffic class */
@@ -49,12 +51,11 @@ struct port_settings {
 	uint8_t dcbx;			       /* DCB_CAP_DCBX_* */
 	bool cm_roce_v2;		       /* rdma_cm's default type; false: RoCE v1 */
 	uint8_t cm_tos;			       /* rdma_cm's default type of service */
-	/* Of the function itself (a VF's: its PF's), held against what card and slot could do
-	 * together. */
+	/* Link of the function itself (of a VF: its PF), compared with what both card and slot
+	 * support. */
 	struct pcie_link pcie;
-	/* Of the links above the function's own that run slower than both of their ends could: the
-	 * slowest, by its upper end, as the kernel's log names it ("limited by ... link at").
-	 * "" = none of them does. */
+	/* The slowest link above the function's own that runs below what both of its ends support:
+	 * bus name of its upper end, as in the kernel log ("limited by ... link at"). "" = none. */
 	char segment[DEV_ID_SIZE];
 	struct pcie_link segment_link;
 };

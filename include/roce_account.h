@@ -1,30 +1,31 @@
-/* roce_account.h - what a decoded packet adds to the counts and to its flow: the same code in BPF
- * programs and over captures. Tables are the caller's.
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* roce_account.h - adds a decoded packet to the counts and to its flow: the same code in BPF
+ * programs and for captures. The caller owns the tables.
  *
- * Retransmissions are requests of RC and XRC whose PSN is behind one already seen. Not seen as one:
- * a read repeated from its middle while nothing after it was sent (its responses take PSNs that a
- * request alone does not tell). */
+ * Retransmissions are RC and XRC requests with a PSN lower than one already seen. Not detected: a
+ * read that is retried from its middle while it is the newest request. Its responses use up PSNs,
+ * but next_psn is only advanced by one for the request. */
 #pragma once
 
 #include "roce_counts.h"
 
 #define ROCE_PSN_MASK	  0xffffff
-/* A requester goes back to what is not yet acknowledged, which is in flight: 256 MB with packets of
- * 4 KiB. Further back is a queue pair that began anew with the same number. */
+/* Only unacknowledged packets are retransmitted, and at most this many are in flight: 256 MiB at 4
+ * KiB each. A larger step back means a new queue pair with the same number. */
 #define ROCE_PSN_BACK_MAX 0x10000
 
-/* `bytes`: of the whole frame. Nothing for ROCE_OTHER and ROCE_CUT. */
+/* bytes: size of the whole frame. Packets with verdict ROCE_OTHER or ROCE_CUT are not counted. */
 ROCE_INLINE void roce_count(struct roce_counts *, enum roce_verdict, const struct roce_packet *,
 			    __u32 bytes);
 ROCE_INLINE void roce_flow_key_of(const struct roce_packet *, struct roce_flow_key *ret);
-/* Returns whether it is a retransmission. Zeroed is a flow before its first packet. */
+/* Returns true for a retransmission. A new flow must be zeroed. */
 ROCE_INLINE bool roce_flow_count(struct roce_flow *, const struct roce_packet *, __u32 bytes,
 				 __u64 now_ns);
 ROCE_INLINE void roce_flow_round_trip(struct roce_flow *, __u64 ns);
 
-/* A request that waits for its ACK. An ACK names its receiver's queue pair, not the one the request
- * went to: what both have is the two addresses and the PSN. Of two queue pairs that ask with the
- * same PSN at the same time the later one gets the answer. */
+/* Key of a request that waits for its ACK. An ACK carries the requester's QPN, the request the
+ * responder's; only the two addresses and the PSN are in both. If two queue pairs wait with the
+ * same PSN, the later request gets the ACK. */
 struct roce_pending_key {
 	__u8 requester[16], responder[16];
 	__u32 psn;
@@ -36,20 +37,21 @@ struct roce_pending {
 	__u32 reserved;
 };
 
-/* Does it ask for an ACK, is it one (then NAKs do not count)? */
-ROCE_INLINE bool roce_asks(const struct roce_packet *);
-ROCE_INLINE bool roce_answers(const struct roce_packet *);
-/* The key of a packet that asks, and of one that answers. */
+/* True if the packet requests an ACK, or is an ACK (not a NAK). */
+ROCE_INLINE bool roce_requests_ack(const struct roce_packet *);
+ROCE_INLINE bool roce_is_ack(const struct roce_packet *);
+/* Computes the key of a packet that requests an ACK (answer false) or is an ACK (answer true). */
 ROCE_INLINE void roce_pending_key_of(const struct roce_packet *, bool answer,
 				     struct roce_pending_key *ret);
-/* The flow of the request that waited. */
+/* Computes the flow key of the request that waits for this ACK. */
 ROCE_INLINE void roce_pending_flow(const struct roce_pending_key *, const struct roce_pending *,
 				   struct roce_flow_key *ret);
 
-/* --- how ------------------------------------------------------------------------------------ */
+/* --- implementation --------------------------------------------------------------------------- */
 
-/* What is below n, a power of two, anyway. The verifier does not see it, and before Linux 6.10
- * knows no bounds behind an OR, which the compiler makes of a sum. */
+/* Returns i, which is always below n, a power of two. The mask is for the BPF verifier: before
+ * Linux 6.10 it forgets the bounds of a value after an OR, and the compiler may emit a sum as an
+ * OR. */
 ROCE_INLINE __u64 roce_bounded(__u64 i, __u64 n)
 {
 #ifdef __bpf__
@@ -68,7 +70,7 @@ ROCE_INLINE void roce_count_extension(struct roce_counts *c, const struct roce_p
 		c->requested_write_bytes += p->reth_length;
 }
 
-/* One branch for all that is rare, as it is taken for every packet. */
+/* The rare flags share one branch, because this runs for every packet. */
 ROCE_INLINE void roce_count_packet(struct roce_counts *c, const struct roce_packet *p, __u32 bytes)
 {
 	c->packets++;
@@ -106,7 +108,7 @@ ROCE_INLINE void roce_count(struct roce_counts *c, enum roce_verdict verdict,
 		c->pauses++;
 }
 
-/* Both addresses at once: all of our structures begin with them, aligned. */
+/* Copies both addresses at once: all our structures start with them, aligned. */
 ROCE_INLINE void roce_copy_addresses(void *to, const void *from)
 {
 	__builtin_memcpy(to, from, 32);
@@ -167,7 +169,7 @@ ROCE_INLINE __u32 roce_rtt_bucket(__u64 ns)
 
 	if (scaled >> (ROCE_RTT_BUCKETS - 2))
 		return ROCE_RTT_BUCKETS - 1;
-	for (__u32 step = 16; step; step /= 2) { /* its bits: 2^(bucket - 1) <= scaled */
+	for (__u32 step = 16; step; step /= 2) { /* bits of scaled: 2^(bucket - 1) <= scaled */
 		if (scaled >> step) {
 			scaled >>= step;
 			bucket += step;
@@ -186,12 +188,12 @@ ROCE_INLINE void roce_flow_round_trip(struct roce_flow *f, __u64 ns)
 		f->rtt[bucket]++;
 }
 
-ROCE_INLINE bool roce_asks(const struct roce_packet *p)
+ROCE_INLINE bool roce_requests_ack(const struct roce_packet *p)
 {
 	return p->ack_request && roce_is_request(p);
 }
 
-ROCE_INLINE bool roce_answers(const struct roce_packet *p)
+ROCE_INLINE bool roce_is_ack(const struct roce_packet *p)
 {
 	return p->op == ROCE_ACK && roce_is_reliable(p) && p->syndrome_class == ROCE_SYN_ACK;
 }

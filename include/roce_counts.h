@@ -1,7 +1,8 @@
-/* roce_counts.h - what roce_packets.bpf.c counts: an ABI between bpf/ and the daemon. The kernel
- * keeps one per CPU, interface and direction; here they are sums.
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* roce_counts.h - the counters of roce_packets.bpf.c: an ABI between bpf/ and the daemon. The
+ * kernel keeps them per CPU, interface and direction; here they are sums.
  *
- * Nobody resets them: they start at 0 when our program is attached. */
+ * Never reset: they start at 0 when our program is attached. */
 #pragma once
 
 #include "roce_decode.h"
@@ -9,27 +10,28 @@
 enum roce_direction { ROCE_RECEIVED, ROCE_SENT, N_ROCE_DIRECTIONS };
 
 struct roce_counts {
-	/* Of RoCE: ROCE_PACKET. Whole frames without FCS, with the VLAN tags the kernel knows of.
-	 */
+	/* Packets with verdict ROCE_PACKET. Bytes of whole frames without FCS, including the VLAN
+	 * tags known to the kernel. */
 	__u64 packets, bytes;
 	__u64 traffic_class[256];		   /* packets by DSCP << 2 | ECN */
-	__u64 ops[N_ROCE_TRANSPORTS * N_ROCE_OPS]; /* packets by ROCE_OP_INDEX, CNPs left out */
+	__u64 ops[N_ROCE_TRANSPORTS * N_ROCE_OPS]; /* packets by ROCE_OP_INDEX, without CNPs */
 	__u64 syndromes[N_ROCE_SYNDROMES];	   /* of packets with an AETH */
 	__u64 cnp, fecn, becn, solicited;
 	__u64 requested_read_bytes,
 		requested_write_bytes;	    /* RETH lengths of first and only packets */
 	__u64 v1, ip4, ip6;		    /* packets: RoCEv1, v2 over IPv4, v2 over IPv6 */
-	__u64 fragments, malformed, pauses; /* not among packets */
-	__u64 flow_evictions;		    /* flows that made room for another one */
+	__u64 fragments, malformed, pauses; /* not included in packets */
+	__u64 flow_evictions;		    /* flows replaced by another one */
 };
 
-/* As the map has them. */
+/* Element of the per-CPU map. */
 struct roce_cpu_counts {
 	struct roce_counts counts;
-	__u64 tick, tick_ns; /* the time, as of the last tick of the clock that had a packet */
+	__u64 tick, tick_ns; /* time cache: the jiffy of the last packet, and CLOCK_MONOTONIC at its
+				first packet */
 };
 
-/* A flow: one direction between two addresses to one queue pair. */
+/* A flow: packets from one address to another and to one queue pair. */
 struct roce_flow_key {
 	__u8 saddr[16], daddr[16];
 	__u32 qpn;
@@ -42,9 +44,8 @@ struct roce_flow_key {
 struct roce_flow {
 	__u64 packets, bytes, ce, cnp, naks, rnr_naks, retransmissions;
 	__u64 last_seen_ns; /* CLOCK_MONOTONIC */
-	__u32 next_psn;	    /* newest PSN of a request + 1 */
+	__u32 next_psn;	    /* highest PSN of a request + 1 */
 	__u32 psn_known;
 	__u64 rtt_sum_ns, rtt_count;
-	__u32 rtt[ROCE_RTT_BUCKETS]; /* from a request that asks for an ACK to that ACK, as seen
-					here */
+	__u32 rtt[ROCE_RTT_BUCKETS]; /* from a request to its ACK, measured at this host */
 };

@@ -1,9 +1,10 @@
-/* roce_decode.h - one Ethernet frame in, what RoCE says in it out. The one decoder of BPF programs,
- * of captures and of the sniffer.
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* roce_decode.h - decodes the RoCE headers of one Ethernet frame. Shared by the BPF programs,
+ * captures and the sniffer.
  *
- * Plain bounded reads, so that the verifier proves of it in the kernel what the fuzzer tries in
- * user space. No libc, no loops without a bound. roce_wire.h has the sources; and RFC 6946 (a
- * fragment header on a whole packet). */
+ * Only bounded reads, which the verifier proves in the kernel and the fuzzer tests in user space.
+ * No libc, no unbounded loops. roce_wire.h lists the sources; in addition RFC 6946 (a fragment
+ * header on a whole packet). */
 #pragma once
 
 #include "roce_reader.h"
@@ -12,13 +13,13 @@
 #define ROCE_EXTENSIONS_MAX 8 /* IPv6 extension headers followed before giving up */
 
 enum roce_verdict {
-	ROCE_OTHER,    /* not RoCE, as far as can be told */
-	ROCE_PACKET,   /* a whole BTH, and an AETH/RETH where its opcode has one */
+	ROCE_OTHER,    /* not recognized as RoCE */
+	ROCE_PACKET,   /* has a whole BTH, and an AETH/RETH if its opcode requires one */
 	ROCE_FRAGMENT, /* the first fragment of an IP packet to UDP 4791: counted, not parsed. Later
-			  fragments have no port and are ROCE_OTHER, so a packet counts once */
-	ROCE_MALFORMED, /* of RoCE, but too short or contradicting itself */
+			  fragments have no port and are ROCE_OTHER, so that a packet counts once */
+	ROCE_MALFORMED, /* RoCE, but too short or inconsistent */
 	ROCE_PAUSE,	/* a MAC control frame: 802.3x pause or PFC */
-	ROCE_CUT,	/* the frame goes on, and what is not at hand is needed to tell */
+	ROCE_CUT,	/* undecided: the frame is truncated before a header that is needed */
 };
 
 struct roce_packet {
@@ -30,54 +31,54 @@ struct roce_packet {
 	__u8 opcode;		   /* BTH's */
 	__u8 transport, op;	   /* opcode >> 5, enum roce_op */
 	__u8 op_index;		   /* ROCE_OP_INDEX of both */
-	__u8 syndrome;		   /* of the AETH as it stands, 0 without */
+	__u8 syndrome;		   /* raw AETH syndrome, 0 without AETH */
 	__u8 syndrome_class;	   /* enum roce_syndrome */
 	bool has_aeth, has_reth;
 	bool solicited, fecn, becn, ack_request, cnp;
 	__u16 pkey;
 	__u16 source_port; /* UDP's; RoCEv1: 0 */
 	__u32 reth_length; /* bytes of the DMA, 0 without RETH */
-	/* From the frame's start: the IP header or GRH, the BTH, the ICRC. */
+	/* From the frame's start to the IP header or GRH, to the BTH, to the ICRC. */
 	__u32 network_offset, bth_offset, icrc_offset;
 } __attribute__((aligned(8)));
 
-/* The IP header or GRH, as far as others need it. */
+/* The fields of the IP header or GRH that later steps need. */
 struct roce_ip {
 	const __u8 *header;
-	__u64 offset; /* of it */
-	__u64 end;    /* of what it carries, as it says */
+	__u64 offset; /* offset of the header in the frame */
+	__u64 end;    /* end of the payload, according to the header */
 	__u8 family;  /* 4 or 6 */
-	__u8 version; /* of RoCE */
+	__u8 version; /* RoCE version */
 	__u8 traffic_class;
-	bool first; /* is the first of several fragments */
+	bool first; /* first of several fragments */
 };
 
-/* A packet of RoCE that was found: with ROCE_PACKET all of it, with ROCE_FRAGMENT `ip` and
- * `source_port`. */
+/* Result of roce_find(): valid with ROCE_PACKET; with ROCE_FRAGMENT only `ip` and `source_port`. */
 struct roce_found {
 	struct roce_ip ip;
 	__u16 source_port; /* UDP's */
 	const __u8 *bth;
-	struct roce_reader reader; /* stands before the BTH */
-	__u32 size;		   /* bytes from there to the end of the ICRC */
+	struct roce_reader reader; /* positioned before the BTH */
+	__u32 size;		   /* bytes from the BTH to the end of the ICRC */
 };
 
-/* *p is valid as far as the verdict goes: with ROCE_PACKET all of it, with ROCE_FRAGMENT the
- * addresses, the traffic class, network_offset and the source port, otherwise nothing. */
+/* Decodes a frame. With ROCE_PACKET all of *p is valid; with ROCE_FRAGMENT the addresses, the
+ * traffic class, network_offset and the source port; otherwise nothing. */
 ROCE_INLINE enum roce_verdict roce_decode(const struct roce_frame *, struct roce_packet *p);
-/* The same in two steps: is it RoCE, and what does it say? *p has no addresses, which
- * roce_ip_addresses() tells those who want them. */
+/* roce_decode() in two steps: roce_find() checks for RoCE, roce_decode_found() reads the headers.
+ * The addresses are not set; roce_ip_addresses() returns them. */
 ROCE_INLINE enum roce_verdict roce_find(const struct roce_frame *, struct roce_found *);
 ROCE_INLINE enum roce_verdict roce_decode_found(struct roce_found *, struct roce_packet *p);
 ROCE_INLINE void roce_ip_addresses(const struct roce_ip *, __u8 saddr[16], __u8 daddr[16]);
-/* roce_find()'s short way, for what most packets are: no tag, IPv4 without options or IPv6, nothing
- * in front of UDP, no padding, all up to the end of a BTH at hand. ROCE_CUT: it is not that simple,
- * ask roce_find(). */
+/* Fast path of roce_find() for most packets: no tag, IPv4 without options or IPv6, no extension
+ * headers, no padding, everything up to the end of the BTH in the buffer. ROCE_CUT: undecided, call
+ * roce_find(). */
 ROCE_INLINE enum roce_verdict roce_find_plain(const struct roce_frame *, struct roce_found *);
 
-/* --- how ------------------------------------------------------------------------------------ */
+/* --- implementation --------------------------------------------------------------------------- */
 
-/* Why the next n bytes are not at hand: the frame has none, or they are somewhere else. */
+/* Verdict when the next n bytes are not in the buffer: if_none if the frame ends before them, else
+ * ROCE_CUT. */
 ROCE_INLINE enum roce_verdict roce_missing(const struct roce_reader *r, __u32 n,
 					   enum roce_verdict if_none)
 {
@@ -119,7 +120,7 @@ ROCE_INLINE enum roce_verdict roce_reth(struct roce_found *f, struct roce_packet
 	return ROCE_PACKET;
 }
 
-/* By words: few values for a compiler with few registers to keep. */
+/* Reads whole words: the compiler has few registers and must keep few values. */
 ROCE_INLINE void roce_bth_fields(const __u8 *bth, struct roce_packet *p)
 {
 	__u32 head = roce_u32(bth), destination = roce_u32(bth + 4), sequence = roce_u32(bth + 8);
@@ -143,8 +144,8 @@ ROCE_INLINE void roce_bth_fields(const __u8 *bth, struct roce_packet *p)
 	p->reth_length = 0;
 }
 
-/* Stored in the width that hash tables compare in: a wide load of two narrow stores waits for both.
- */
+/* Stored with the width that hash tables compare: a wide load after two narrow stores stalls until
+ * both complete. */
 ROCE_INLINE void roce_copy_gid(__u8 *to, const __u8 *from)
 {
 	((__u64 *)(void *)to)[0] = roce_raw64(from);
@@ -176,8 +177,9 @@ ROCE_INLINE void roce_ip_addresses(const struct roce_ip *ip, __u8 saddr[16], __u
 	}
 }
 
-/* The network headers: each leaves the reader behind itself and says ROCE_PACKET if a UDP header
- * or, with RoCEv1, a BTH follows. What comes then stands only once in the program. */
+/* The network headers. Each function moves the reader past its header and returns ROCE_PACKET if a
+ * UDP header or, with RoCEv1, a BTH follows, so that the code for the next header exists only once
+ * in the program. */
 ROCE_INLINE enum roce_verdict roce_ip4(struct roce_reader *r, struct roce_ip *ip)
 {
 	const __u8 *header = roce_peek(r, ROCE_IP4_SIZE);
@@ -202,7 +204,7 @@ ROCE_INLINE enum roce_verdict roce_ip4(struct roce_reader *r, struct roce_ip *ip
 	return ROCE_PACKET;
 }
 
-/* Past the headers between IPv6 and UDP. */
+/* Skips the headers between IPv6 and UDP. */
 ROCE_INLINE enum roce_verdict roce_pass_extensions(struct roce_reader *r, struct roce_ip *ip,
 						   __u8 next)
 {
@@ -231,7 +233,7 @@ ROCE_INLINE enum roce_verdict roce_pass_extensions(struct roce_reader *r, struct
 	return ROCE_OTHER;
 }
 
-/* A GRH looks like an IPv6 header; annex A16.4.2 */
+/* A GRH has the layout of an IPv6 header; annex A16.4.2 */
 ROCE_INLINE enum roce_verdict roce_ip6(struct roce_reader *r, bool grh, struct roce_ip *ip)
 {
 	const __u8 *header = roce_peek(r, ROCE_IP6_SIZE);
@@ -251,7 +253,7 @@ ROCE_INLINE enum roce_verdict roce_ip6(struct roce_reader *r, bool grh, struct r
 	return grh ? ROCE_PACKET : roce_pass_extensions(r, ip, header[6]);
 }
 
-/* Behind UDP, if it is for RoCE. */
+/* Moves past the UDP header if its port is RoCE's. */
 ROCE_INLINE enum roce_verdict roce_udp(struct roce_found *f)
 {
 	const __u8 *udp = roce_peek(&f->reader, ROCE_UDP_SIZE);
@@ -291,8 +293,8 @@ ROCE_INLINE bool roce_is_vlan(__u32 type)
 	return type == 0x8100 || type == 0x88a8 || type == 0x9100;
 }
 
-/* Behind the MAC addresses: to the network header, past the VLAN tags. ROCE_PACKET: *type is its
- * EtherType. */
+/* Moves from the end of the MAC addresses past the VLAN tags to the network header. ROCE_PACKET:
+ * *type is its EtherType. */
 ROCE_INLINE enum roce_verdict roce_ether_type(struct roce_reader *r, __u32 *type)
 {
 	const __u8 *at = roce_peek(r, 2);
@@ -325,13 +327,13 @@ ROCE_INLINE enum roce_verdict roce_network(struct roce_reader *r, __u32 type, st
 	return ROCE_OTHER;
 }
 
-/* What the network header carries, up to the end of the BTH. */
+/* Parses the payload of the network header up to the end of the BTH. */
 ROCE_INLINE enum roce_verdict roce_transport(struct roce_found *f)
 {
 	enum roce_verdict verdict = ROCE_PACKET;
 
 	f->source_port = 0;
-	f->size = f->ip.end - f->reader.offset; /* RoCEv1; UDP says its own */
+	f->size = f->ip.end - f->reader.offset; /* RoCEv1; roce_udp() sets it for RoCEv2 */
 	if (f->ip.version == 2)
 		verdict = roce_udp(f);
 	if (verdict != ROCE_PACKET)
@@ -357,12 +359,12 @@ ROCE_INLINE enum roce_verdict roce_find(const struct roce_frame *frame, struct r
 	return verdict == ROCE_PACKET ? roce_transport(ret) : verdict;
 }
 
-/* Of plain frames, up to the end of the BTH. */
+/* Sizes of plain frames, up to the end of the BTH. */
 #define ROCE_ETHERNET_SIZE (ROCE_MAC_SIZE + 2)
 #define ROCE_PLAIN4_SIZE   (ROCE_IP4_SIZE + ROCE_UDP_SIZE + ROCE_BTH_SIZE)
 #define ROCE_PLAIN6_SIZE   (ROCE_IP6_SIZE + ROCE_UDP_SIZE + ROCE_BTH_SIZE)
 
-/* `size`: of the network header, `carries`: how much it says comes behind it. */
+/* size: of the network header; carries: its payload length according to the header. */
 ROCE_INLINE enum roce_verdict roce_plain_udp(const struct roce_frame *frame, __u32 size,
 					     __u32 carries, struct roce_found *ret)
 {

@@ -1,13 +1,14 @@
-/* roce_flows.h - where roce_packets.bpf.c keeps flows and the requests that wait for their ACK: an
- * ABI between bpf/ and the daemon, which maps the tables into its memory.
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* roce_flows.h - the tables of flows and of requests that wait for their ACK in roce_packets.bpf.c:
+ * an ABI between bpf/ and the daemon, which maps the tables into its memory.
  *
- * Plain arrays, hashed by us: a hash map of the kernel costs a packet more than everything else. A
- * flow may stand in the eight places of one set; where all are taken, the one that has been silent
- * for longest makes room. A request has one place, and the later one has it.
+ * Plain arrays with our own hashing: a kernel hash map costs more per packet than everything else
+ * together. A flow is in one of the eight slots of its set; if all are used, it replaces the flow
+ * that has been idle longest. A request has one slot; a later one overwrites it.
  *
- * Two CPUs may meet. Counts are added without locks: one or two may be lost where a flow moves from
- * one CPU to another. Who makes room holds its set (`busy`); others do without their flow for that
- * packet. */
+ * Two CPUs may access a set concurrently. Counts are added without locks: one or two may be lost
+ * when a flow moves between CPUs. Replacing a flow locks its set (`busy`); meanwhile other CPUs do
+ * not count their packet for its flow. */
 #pragma once
 
 #include "roce_account.h"
@@ -22,28 +23,28 @@ struct roce_flow_slot {
 
 struct roce_flow_set {
 	__u32 busy;
-	__u32 version;		    /* odd while a place changes hands */
-	__u32 tags[ROCE_FLOW_WAYS]; /* of the hash of who is there, 0 = nobody */
+	__u32 version;		    /* odd while a slot is being replaced */
+	__u32 tags[ROCE_FLOW_WAYS]; /* hash tag of the flow in each slot, 0 = free */
 	__u32 reserved[6];	    /* the rest of a cache line */
 	struct roce_flow_slot slots[ROCE_FLOW_WAYS];
 };
 
 struct roce_pending_slot {
 	struct roce_pending_key key;
-	struct roce_pending pending; /* sent_ns 0: nobody waits */
+	struct roce_pending pending; /* sent_ns 0: free */
 };
 
-/* Sets for at least that many flows. */
+/* Number of sets for at least that many flows. */
 ROCE_INLINE __u32 roce_flow_sets(__u32 flows)
 {
 	return flows / ROCE_FLOW_WAYS + (flows % ROCE_FLOW_WAYS != 0);
 }
 
-/* Multipliers: odd, secret, of each load its own, so that nobody can aim at a set. */
+/* Multipliers: odd, secret and new with each load, so that a sender cannot target one set. */
 #define ROCE_HASH_KEYS 5
 
-/* Multiply-shift: the upper half is spread evenly (Dietzfelbinger et al., 1997). `addresses`: both,
- * 32 bytes. */
+/* Multiply-shift: the upper half is uniformly distributed (Dietzfelbinger et al., 1997). addresses:
+ * both, 32 bytes. */
 ROCE_INLINE __u32 roce_hash(const volatile __u64 keys[ROCE_HASH_KEYS], const void *addresses,
 			    __u32 number)
 {
@@ -54,7 +55,7 @@ ROCE_INLINE __u32 roce_hash(const volatile __u64 keys[ROCE_HASH_KEYS], const voi
 	       32;
 }
 
-/* Its place among n. */
+/* Maps a hash to an index below n. */
 ROCE_INLINE __u32 roce_hash_index(__u32 hash, __u32 n)
 {
 	return (__u64)hash * n >> 32;

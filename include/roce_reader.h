@@ -1,18 +1,19 @@
-/* roce_reader.h - bounded reads of a frame, for roce_decode.h: in BPF each is proven by the
- * verifier, elsewhere each is checked. */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* roce_reader.h - bounded reads of a frame for roce_decode.h: proven by the verifier in BPF,
+ * checked at run time elsewhere. */
 #pragma once
 
 #include "roce_wire.h"
 
 #define ROCE_INLINE static inline __attribute__((always_inline))
 
-/* A frame, or as much of its beginning as is at hand. */
+/* A frame, or the part of it that is in the buffer. */
 struct roce_frame {
 	const void *start, *end;
-	__u32 length; /* of the whole frame; more than end - start where it is cut. ROCE_ANY_LENGTH:
-			 the caller compares with roce_ip.end afterwards */
-	__u32 type;   /* 0: start is the destination MAC; else the EtherType of what starts there */
-	__u32 room;   /* BPF, of a copy: its size, a constant; else 0 */
+	__u32 length; /* of the whole frame; more than end - start if it is truncated.
+			 ROCE_ANY_LENGTH: unknown, check against roce_ip.end later */
+	__u32 type; /* 0: start is the destination MAC; else the EtherType of the header at start */
+	__u32 room; /* BPF: constant size of the buffer, if the frame is a copy; else 0 */
 };
 
 #define ROCE_ANY_LENGTH 0xffffffffu
@@ -22,8 +23,7 @@ struct roce_reader {
 	__u64 offset; /* of the next header */
 };
 
-/* BPF has its unaligned loads done by the JIT on the machines there are; user space asks politely.
- */
+/* Unaligned load: in BPF a plain one, which the JITs of the supported machines handle. */
 #ifdef __bpf__
 #define ROCE_LOAD(v, at) (*(v) = *(const __typeof__(*(v)) *)(at))
 #else
@@ -67,7 +67,7 @@ ROCE_INLINE __u32 roce_u32(const void *at)
 	return v;
 }
 
-/* The next n bytes, if they are at hand. Stays where it is. */
+/* The next n bytes, or NULL if they are not in the buffer. Does not move the reader. */
 ROCE_INLINE const __u8 *roce_peek(const struct roce_reader *r, __u32 n)
 {
 	const struct roce_frame *f = r->frame;
@@ -75,7 +75,7 @@ ROCE_INLINE const __u8 *roce_peek(const struct roce_reader *r, __u32 n)
 #ifdef __bpf__
 	__u64 offset = r->offset;
 
-	/* What is compared is what is used, or the verifier does not see it. */
+	/* The verifier must see that the checked value is the one that is used. */
 	asm volatile("" : "+r"(offset));
 	if (f->room && offset > f->room - n)
 		return NULL;
@@ -87,15 +87,15 @@ ROCE_INLINE const __u8 *roce_peek(const struct roce_reader *r, __u32 n)
 #endif
 }
 
-/* Past n bytes. */
+/* Skips n bytes. */
 ROCE_INLINE void roce_pass(struct roce_reader *r, __u32 n)
 {
 	r->offset += n;
 }
 
-/* The same, and the verifier is made to forget what it knows of the offset: otherwise it would
- * follow each chain of headers on its own, a million steps of them. No chain is longer than the
- * mask: ROCE_EXTENSIONS_MAX headers of 2,048 bytes. */
+/* Skips a variable number of bytes, and makes the verifier forget the range of the offset:
+ * otherwise it would verify each chain of headers separately, a million steps. The mask does not
+ * cut any chain: ROCE_EXTENSIONS_MAX headers of 2,048 bytes. */
 ROCE_INLINE void roce_pass_variable(struct roce_reader *r, __u32 n)
 {
 	roce_pass(r, n);

@@ -1,4 +1,5 @@
-/* roce_wire.h - the numbers of RoCE and of what carries it: header sizes, opcodes, syndromes.
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* roce_wire.h - constants of RoCE and of the protocols below it: header sizes, opcodes, syndromes.
  *
  * Sources: IBTA volume 1 chapter 9 and annexes A14, A16, A17 (XRC, RoCE, RoCEv2);
  * linux/include/rdma/ib_pack.h (opcodes), ib_mad.h; RFC 791, RFC 8200 (extension headers), IEEE
@@ -11,9 +12,9 @@
 #include <stddef.h>
 #endif
 
-#define ROCE_UDP_PORT  4791   /* annex A17.5: destination only, a CNP's source port may be 0 */
+#define ROCE_UDP_PORT  4791   /* annex A17.5: destination port; a CNP's source port may be 0 */
 #define ROCE_V1_TYPE   0x8915 /* annex A16.5.1 */
-#define ROCE_CNP       0x81   /* annex A17.9.3; 0x80 is InfiniBand's */
+#define ROCE_CNP       0x81   /* annex A17.9.3; InfiniBand uses 0x80 */
 #define ROCE_ICRC_SIZE 4
 
 #define ROCE_MAC_SIZE	   12 /* both addresses */
@@ -23,9 +24,9 @@
 #define ROCE_BTH_SIZE	   12
 #define ROCE_AETH_SIZE	   4
 #define ROCE_RETH_SIZE	   16
-#define ROCE_RDETH_SIZE	   4 /* RD's, before all others */
+#define ROCE_RDETH_SIZE	   4 /* RD only, before all others */
 #define ROCE_DETH_SIZE	   8
-#define ROCE_XRCETH_SIZE   4	/* in XRC's requests; annex A14 */
+#define ROCE_XRCETH_SIZE   4	/* in XRC requests; annex A14 */
 #define ROCE_GRH_NEXT	   0x1b /* volume 1, 8.3.7: a BTH follows */
 #define ROCE_PROTOCOL_UDP  17
 #define ROCE_TYPE_IP4	   0x0800
@@ -34,8 +35,8 @@
 #define ROCE_CONTROL_PAUSE 0x0001
 #define ROCE_CONTROL_PFC   0x0101
 
-/* What a BTH opcode's low five bits are, for all transports. Opcodes that a transport does not have
- * are ROCE_OP_OTHER. */
+/* Operation in the low five bits of a BTH opcode, the same for all transports. Opcodes that a
+ * transport does not define are ROCE_OP_OTHER. */
 enum roce_op {
 	ROCE_OP_OTHER,
 	ROCE_SEND,
@@ -48,12 +49,12 @@ enum roce_op {
 	N_ROCE_OPS
 };
 
-/* Opcode's top three bits; CNP's are 4. */
+/* The top three bits of an opcode; 4 is CNP. */
 enum roce_transport { ROCE_RC, ROCE_UC, ROCE_RD, ROCE_UD, ROCE_XRC = 5, N_ROCE_TRANSPORTS = 8 };
-/* Place of an opcode in roce_counts.ops. */
+/* Index of an opcode in roce_counts.ops. */
 #define ROCE_OP_INDEX(transport, op) ((transport) << 3 | (op))
 
-/* What an AETH syndrome says (volume 1, 9.7.5.2.2). */
+/* Classes of AETH syndromes (volume 1, 9.7.5.2.2). */
 enum roce_syndrome {
 	ROCE_SYN_ACK,
 	ROCE_SYN_RNR,
@@ -66,8 +67,8 @@ enum roce_syndrome {
 	N_ROCE_SYNDROMES
 };
 
-/* Tables rather than branches: each branch is a path of its own for the verifier, up to the end.
- * Not static in BPF: libbpf knows no place of static variables in a section, and then loads no BTF.
+/* Tables instead of branches, because the verifier follows each branch as a separate path to the
+ * end. Not static in BPF: libbpf has no section offset for static variables and would not load BTF.
  */
 #ifdef __bpf__
 #define ROCE_TABLE const
@@ -75,7 +76,7 @@ enum roce_syndrome {
 #define ROCE_TABLE static const
 #endif
 
-/* What an opcode is, ROCE_OP_INDEX, and which header follows. */
+/* Entry of an opcode: its ROCE_OP_INDEX, and which header follows. */
 #define ROCE_INDEX_MASK 0x3f
 #define ROCE_HAS_AETH	0x40
 #define ROCE_HAS_RETH	0x80
@@ -103,7 +104,7 @@ enum roce_syndrome {
 #define ROCE_INVALIDATES(t)	  ROCE_OPS(t, 0x16, 0x17) = ROCE_OP_INDEX(t, ROCE_SEND)
 #define ROCE_UNKNOWN(t, from, to) ROCE_OPS(t, from, to) = ROCE_OP_INDEX(t, ROCE_OP_OTHER)
 
-/* RD's resynchronization (0x15) is left out. Transport 4 has CNPs and nothing else. */
+/* RD's resynchronization (0x15) is omitted. Transport 4 has CNPs only. */
 ROCE_TABLE __u8 roce_opcodes[256] = {
 	ROCE_SENDS_AND_WRITES(ROCE_RC),
 	ROCE_READS_AND_ATOMICS(ROCE_RC),
@@ -149,11 +150,12 @@ enum roce_extension {
 
 #define ROCE_EXTENSION(add, unit) ((add) << 4 | (unit))
 
-/* How long they are: what is added to the length in their second byte, and its unit. */
+/* Length of each extension header: what to add to its length field (second byte), and the field's
+ * unit. */
 ROCE_TABLE __u8 roce_extensions[256] = {
 	[ROCE_HOP_BY_HOP] = ROCE_EXTENSION(1, 8),
 	[ROCE_ROUTING] = ROCE_EXTENSION(1, 8),
-	[ROCE_FRAGMENT_HEADER] = ROCE_EXTENSION(1, 8), /* its second byte is reserved */
+	[ROCE_FRAGMENT_HEADER] = ROCE_EXTENSION(1, 8), /* second byte: reserved */
 	[ROCE_AUTHENTICATION] = ROCE_EXTENSION(2, 4),  /* RFC 4302 */
 	[ROCE_DESTINATION] = ROCE_EXTENSION(1, 8),
 	[ROCE_MOBILITY] = ROCE_EXTENSION(1, 8),

@@ -1,11 +1,13 @@
-/* sample.h - the contract between what reads counters (hw/) and what renders them
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sample.h - the contract between the readers of counters (hw/) and their rendering
  * (daemon/metrics).
  *
- * A reading is one number under its unified name. The set of readings is laid out once, when the
- * hardware changes; each sample only brings other values and states. A thousand devices have tens
- * of thousands of readings, most of them the same for each port: they are walked, not stored. */
+ * A reading is one number under its unified name. The layout, the set of readings, is built once
+ * when the hardware changes; each sample only has new values and states. A thousand devices have
+ * tens of thousands of readings, mostly the same for each port: they are iterated, not stored. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,7 +31,7 @@ struct family {
 	enum metric_type type;
 };
 
-/* Where a number comes from; each has its own age and error series. */
+/* Source of a number; each has its own age and error series. */
 enum source {
 	SOURCE_NETLINK, /* RDMA netlink STAT_GET, PORT_GET, RES_GET */
 	SOURCE_SYSFS,	/* hw_counters/ and counters/ files */
@@ -51,16 +53,17 @@ struct reading {
 	enum unit unit;
 	enum reading_state state;
 	uint64_t value;
-	const char *labels; /* after device and port, already escaped:
-			       `direction="sent",priority="3"`; "" = none. Lives as long as the
+	const char *labels; /* following device and port, already escaped:
+			       `direction="sent",priority="3"`; "" = none. Valid as long as the
 			       layout */
 };
 
 /* A port that is sampled. */
 struct sampled_port {
 	char device[RDMA_NAME_SIZE];
-	uint32_t port;	       /* 0 = the device as a whole: series carry no port label */
-	uint64_t resets;       /* times its counters were seen to start over */
+	uint32_t port;	       /* 0 = the device as a whole: its series have no port label */
+	uint64_t resets;       /* number of detected counter resets */
+	bool has_moved;	       /* a counter has changed since the port was sampled first */
 	char bytes_source[16]; /* which source feeds roce_bytes_total: "ethtool", "netlink",
 				  "sysfs", "netdev" or "" */
 };
@@ -68,20 +71,20 @@ struct sampled_port {
 struct source_state {
 	bool used;	  /* something is configured to be read from it */
 	uint64_t errors;  /* failed reads since start */
-	uint64_t read_ms; /* monotonic time of the last read that delivered something, 0 = never */
+	uint64_t read_ms; /* monotonic time of the last successful read, 0 = never */
 };
 
-/* A place among the readings; zeroed it stands before the first, with `port` and `one_port` set
- * before the first of that port, and others are passed over. */
+/* Iterator. Zeroed: before the first reading. With `port` and `one_port` set: before the first
+ * reading of that port; other ports are skipped. */
 struct reading_pos {
 	size_t family, port, at;
 	bool one_port;
 };
 
-/* Steps to the next reading. False past the end. */
+/* Advances to the next reading. False at the end. */
 typedef bool reading_next_fn(const void *readings, struct reading_pos *, struct reading *ret);
 
-/* One sample of one node. */
+/* One sample of the node. */
 struct sample {
 	struct sampled_port *ports;
 	size_t n_ports;
@@ -90,7 +93,7 @@ struct sample {
 	const void *readings;
 	size_t n_readings;
 	struct source_state sources[N_SOURCES];
-	uint64_t layout; /* changes whenever ports or readings were laid out anew */
+	uint64_t layout; /* changes whenever the layout of ports or readings was rebuilt */
 	uint64_t taken_ms;
 };
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "sandbox.h"
 
 #include <stdlib.h>
@@ -41,7 +42,7 @@ static uint64_t made_ms(const struct sandbox *s, uint64_t now_ms, int64_t unix_n
 	return ago_ms < now_ms ? now_ms - ago_ms : 1;
 }
 
-/* Without memory it is as if it were new when it comes back. */
+/* Without memory the entry is lost: the sandbox counts as new if it reappears. */
 static void note_left(struct sandbox_list *l, const struct sandbox *s)
 {
 	struct sandbox_date *date;

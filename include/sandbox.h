@@ -1,4 +1,5 @@
-/* sandbox.h - the pods' sandboxes, as the container runtime tells. Plain data. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sandbox.h - the pods' sandboxes as listed by the container runtime. Plain data. */
 #pragma once
 
 #include <stdbool.h>
@@ -7,8 +8,8 @@
 
 #define SANDBOX_ID_SIZE	     72
 #define SANDBOX_NETNS_SIZE   128
-/* A longer annotation is kept as its first SANDBOX_NETWORKS_MAX + 1 bytes: by that length whoever
- * reads it sees that it is too long. */
+/* Only the first SANDBOX_NETWORKS_MAX + 1 bytes of a longer annotation are kept: the length then
+ * shows that it exceeds the limit. */
 #define SANDBOX_NETWORKS_MAX 65536
 
 struct sandbox {
@@ -17,62 +18,64 @@ struct sandbox {
 	uint32_t attempt;
 	bool ready;
 	int64_t created_ns; /* unix time, 0 = unknown */
-	/* In loop time: the answer that showed it first; and when it was made, by the clock as it
-	 * was then: 0 = the runtime tells no time, or one to come, since the clock was set back. */
+	/* Loop times. seen_ms: the first answer that listed the sandbox. made_ms: its creation time
+	 * converted with the clock at that moment; 0 = the runtime reports no time, or one in the
+	 * future because the clock was set back. */
 	uint64_t seen_ms, made_ms;
-	/* From here on: details, asked of each sandbox by itself. */
-	bool detailed; /* they are known */
+	/* The following members are details, requested for each sandbox separately. */
+	bool detailed; /* the details are known */
 	bool host_network;
-	bool user_namespace;		/* of its own: hostUsers: false */
-	char netns[SANDBOX_NETNS_SIZE]; /* path, "" = none or not told */
-	char *networks; /* the annotation rocelet.dev/networks; NULL = none; owned */
+	bool user_namespace;		/* the pod has its own user namespace (hostUsers: false) */
+	char netns[SANDBOX_NETNS_SIZE]; /* path, "" = none or not reported */
+	char *networks; /* value of the annotation rocelet.dev/networks; NULL = none; owned */
 };
 
-/* Of one that is not in the list any more. The list may have been cut short, and it comes back: it
- * is as old as it was. */
+/* Times of a sandbox that is no longer listed. If it reappears (the list may have been truncated),
+ * it keeps its age. */
 struct sandbox_date {
 	char id[SANDBOX_ID_SIZE];
 	uint64_t seen_ms, made_ms;
 };
 
-/* More than a node has pods. */
+/* Exceeds the number of pods on a node. */
 #define SANDBOX_DATES_MAX 512
 
-/* Sorted by (namespace, pod, uid, attempt, id). Owns its arrays; zero-initialised it is the list
- * that is not known. */
+/* Sorted by (namespace, pod, uid, attempt, id). Owns its arrays; zero-initialised it is an unknown
+ * list. */
 struct sandbox_list {
 	struct sandbox *items;
 	size_t n;
-	bool known; /* the runtime has been asked and answers: what is not in the list is gone */
-	uint64_t asked_ms;	   /* loop time at which it was asked, 0 = never */
-	struct sandbox_date *left; /* the last ones that left it, the newest last; NULL = none */
+	bool known;	   /* the runtime answered: sandboxes that are not listed no longer exist */
+	uint64_t asked_ms; /* loop time of the request, 0 = never */
+	struct sandbox_date *left; /* recently removed, newest last; NULL = none */
 	size_t n_left;
 };
 
 void sandbox_list_done(struct sandbox_list *);
 void sandbox_list_sort(struct sandbox_list *);
-/* When each was seen first: then, if `before` has or had it, or now. Both sorted; takes what
- * `before` knows of those that left it. unix_ns: the same moment as the runtime tells time. */
+/* Sets seen_ms and made_ms: from `before` if the sandbox is or was listed there, else from now.
+ * Both sorted; moves the list `left` out of `before`. unix_ns: the current time on the runtime's
+ * clock. */
 void sandbox_list_date(struct sandbox_list *, struct sandbox_list *before, uint64_t now_ms,
 		       int64_t unix_ns);
-/* By the attempts of one pod, and the order in which different pods' were seen; only of those that
- * one answer has shown first, by when the runtime says that it made them. */
+/* Whether a sandbox is younger than another: two of one pod by attempt, others by the time they
+ * were first seen, and those first seen in the same answer by the runtime's creation time. */
 bool sandbox_is_younger(const struct sandbox *, const struct sandbox *than);
 /* Both sorted. */
 bool sandbox_list_equal(const struct sandbox_list *, const struct sandbox_list *);
 /* Borrowed; NULL = none. */
 const struct sandbox *sandbox_find(const struct sandbox_list *, const char *id);
-/* One of the pod with this uid: all name the same pod. */
+/* Any sandbox of the pod with this uid, or NULL; borrowed. */
 const struct sandbox *sandbox_of_pod(const struct sandbox_list *, const char *uid);
 
-/* What tells that the list may have changed. */
+/* Source of the hints that the list may have changed. */
 enum cri_hints { CRI_HINTS_NONE, CRI_HINTS_CONTAINERD, CRI_HINTS_CRI };
 
-/* How asking the runtime goes. */
+/* Status of the connection to the runtime. */
 struct cri_status {
 	char socket[108]; /* in use, "" = none found yet */
-	char runtime[64]; /* "containerd 1.7.24", "" = not told yet */
+	char runtime[64]; /* "containerd 1.7.24", "" = unknown yet */
 	enum cri_hints hints;
 	uint64_t asked, failed, events;
-	char error[256]; /* why the last question failed, "" = it did not */
+	char error[256]; /* why the last request failed, "" = it succeeded */
 };

@@ -1,4 +1,5 @@
-/* settings_table.h - what all of the host's RoCE ports are set to. Pure. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* settings_table.h - the settings of all RoCE ports of the host. Pure. */
 #pragma once
 
 #include <stddef.h>
@@ -13,17 +14,17 @@ struct settings_row {
 
 /* Zero-initialised it is empty. */
 struct settings_table {
-	struct settings_row *rows; /* one for each port, as settings_sort() leaves them */
+	struct settings_row *rows; /* one per port, sorted by settings_sort() */
 	size_t n;
 };
 
 void settings_sort(struct settings_table *);
 void settings_done(struct settings_table *);
-/* Of that port, borrowed; NULL: the table has none. */
+/* The settings of a port, borrowed; NULL: not in the table. */
 const struct port_settings *settings_of(const struct settings_table *, const char *device,
 					uint32_t port);
-/* Rows come zeroed, so equal ones have equal bytes; should a compiler leave padding out, tables
- * differ once too often. */
+/* Compares bytes: rows are zero-initialised. If a compiler does not preserve padding, equal tables
+ * may compare as different, which is harmless. */
 bool settings_equal(const struct settings_table *, const struct settings_table *);
-/* *ret is freed before. -ENOMEM: it is empty. */
+/* Frees *ret first. -ENOMEM leaves it empty. */
 int settings_copy(struct settings_table *ret, const struct settings_table *);

@@ -1,5 +1,6 @@
-/* unix_time.h - what the machine's clock says, as people and other processes tell time; it may be
- * set back and forth. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* unix_time.h - wall-clock time (CLOCK_REALTIME), for people and other processes; it may jump in
+ * both directions. */
 #pragma once
 
 #include <stdint.h>

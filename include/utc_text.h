@@ -1,4 +1,5 @@
-/* utc_text.h - a point in time as people read it, RFC 3339 in UTC. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* utc_text.h - formats a time for people, RFC 3339 in UTC. */
 #pragma once
 
 #include <stddef.h>
@@ -6,5 +7,5 @@
 
 #define UTC_TEXT_SIZE 32
 
-/* "2026-11-21T23:06:08.123Z" of unix milliseconds; "" for 0, which is no time that we know. */
+/* Formats unix milliseconds as "2026-11-21T23:06:08.123Z"; 0 (unknown) gives "". */
 void utc_text(uint64_t unix_ms, char ret[UTC_TEXT_SIZE]);

@@ -1,12 +1,13 @@
-/* utf8.h - what a character is: the table of well-formed byte sequences, RFC 3629 section 4. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* utf8.h - validates UTF-8 by the table of well-formed byte sequences, RFC 3629 section 4. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
-/* How many bytes the well-formed character at str has: no surrogates, nothing overlong; 0 = str
- * does not start with one, or ends here. str is terminated. */
+/* Length in bytes of the well-formed character at str (no surrogates, no overlong forms); 0 = not
+ * well-formed, or the end. str is terminated. */
 static inline size_t utf8_char(const char *str)
 {
 	const unsigned char *s = (const unsigned char *)str;
@@ -18,18 +19,18 @@ static inline size_t utf8_char(const char *str)
 
 	if (s[0] > 0xf4)
 		return 0;
-	for (size_t i = 1; i < n; i++) /* a terminator is no continuation */
+	for (size_t i = 1; i < n; i++) /* a terminator is not a continuation byte */
 		if ((s[i] & 0xc0) != 0x80)
 			return 0;
-	/* Overlong forms, surrogates, and what lies above U+10FFFF. */
+	/* Overlong forms, surrogates, and values above U+10FFFF. */
 	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
 	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
 		return 0;
 	return n;
 }
 
-/* A name fits into so many bytes, terminator included, and is text without control characters. NULL
- * is "". */
+/* Whether name fits into size bytes, terminator included, and is UTF-8 without control characters.
+ * NULL counts as "". */
 static inline bool utf8_is_name(const char *name, size_t size)
 {
 	size_t used = 0;
@@ -43,7 +44,7 @@ static inline bool utf8_is_name(const char *name, size_t size)
 	return true;
 }
 
-/* Copies it if it is one. */
+/* Copies `from` if utf8_is_name() accepts it, else returns false. */
 static inline bool utf8_copy_name(char *to, size_t size, const char *from)
 {
 	size_t len = from ? strlen(from) : 0;

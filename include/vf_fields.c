@@ -1,4 +1,4 @@
-/* vf_fields.c - the rows as tables. */
+// SPDX-License-Identifier: Apache-2.0
 #include "vf_fields.h"
 
 #include <linux/if_ether.h>
@@ -20,7 +20,7 @@ static const struct vf_words links = {
 
 const struct vf_key_row vf_keys[N_VF_KEYS] = {VF_KEYS(KEY)};
 
-/* From one member to the end of another. */
+/* Offset of the first member, and size up to the end of the last. */
 #define SPAN(first, last)                                                                          \
 	offsetof(struct vf_settings, first), offsetof(struct vf_settings, last) + SIZE(last) -     \
 						     offsetof(struct vf_settings, first)

@@ -1,14 +1,15 @@
-/* vf_fields.h - what a pool's "network" can set on a VF through its PF, one row each: as
- * link_fields.h for what is set on the netdev itself. Made of the rows are the keys of pools,
- * annotations, requests and journal records, comparison, merge and drift; how the kernel is asked
- * for them is in rtnl_vf.c, as each has a message of its own. Pure. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* vf_fields.h - the settings of a VF that a pool's "network" can make through its PF, one row each;
+ * the counterpart of link_fields.h for settings of the netdev itself. The keys of pools,
+ * annotations, requests and journal records, comparison, merge and drift are generated from the
+ * rows; the netlink messages are in rtnl_vf.c, as each setting has its own. Pure. */
 #pragma once
 
 #include "attachment.h"
 
-/* member: of struct vf_settings, and the journal's key. key: as files spell it. bit: of the setting
- * that it belongs to. kind: a number up to `most` (VLAN 4095 is reserved, IEEE 802.1Q), or which
- * words it has. */
+/* member: of struct vf_settings, and the journal's key. key: as in files. bit: the setting it
+ * belongs to. kind: NUMBER up to `most` (VLAN 4095 is reserved, IEEE 802.1Q), or the set of allowed
+ * words. */
 /* clang-format off */
 #define VF_KEYS(X) \
 	X(VLAN,       vlan,       "vlan",      VF_VLAN,       NUMBER, 4094), \
@@ -40,15 +41,15 @@ struct vf_key_row {
 extern const struct vf_key_row vf_keys[N_VF_KEYS];
 extern const struct vf_words vf_switch; /* "off", "on" */
 
-/* A setting as the kernel has it; three keys are one VLAN. */
+/* A setting in the kernel's granularity; three keys form one VLAN. */
 #define N_VF_FIELDS 9
 struct vf_field_row {
 	unsigned bit;
-	const char *name; /* in series and sentences: "link_state" */
+	const char *name; /* in metrics and messages: "link_state" */
 	size_t at, size;
 };
-/* In the order in which do_setvfinfo() in linux/net/core/rtnetlink.c makes them. */
+/* In the order in which do_setvfinfo() in linux/net/core/rtnetlink.c applies them. */
 extern const struct vf_field_row vf_fields[N_VF_FIELDS];
 
-/* The values of those settings, and their bits. */
+/* Copies the values of the settings in `bits` and adds the bits to `fields`. */
 void vf_settings_copy(struct vf_settings *, const struct vf_settings *from, unsigned bits);

@@ -1,13 +1,14 @@
-/* worker.h - what every piece of work on libuv's threads begins with. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* worker.h - setup of libuv's worker threads, called at the start of every job. */
 #pragma once
 
 #include <stdbool.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* The loop answers the kubelet and Prometheus, workers look at hardware that they may have to wait
- * for anyway: where there are fewer processors than threads, the loop comes first. In Linux the
- * value is a thread's own (setpriority(2)). */
+/* Workers run at lower priority: the loop answers the kubelet and Prometheus and must come first if
+ * there are fewer CPUs than threads; workers mostly wait for hardware anyway. In Linux the nice
+ * value is per thread (setpriority(2)). */
 #define WORKER_NICE 5
 
 static inline void worker_begin(void)
@@ -17,7 +18,7 @@ static inline void worker_begin(void)
 	if (done)
 		return;
 	done = true;
-	/* 0 is the calling thread. Refused, it only stays as urgent as the loop. */
+	/* 0 = the calling thread. If it fails, the worker keeps the loop's priority. */
 	if (getpriority(PRIO_PROCESS, 0) < WORKER_NICE)
 		(void)setpriority(PRIO_PROCESS, 0, WORKER_NICE);
 }

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # busy.sh - run a command as on a busy machine: a test that depends on how fast it runs fails then. The exit status is the command's.
 #
 #   busy.sh loops N COMMAND...         beside N processes that use all the processor time they get

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """check-circles.py - no circle of calls over more than three files.
 
     check-circles.py OBJECTS

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # check-deps.sh - who may include whom (docs/concepts/folders.md): prints each breach and fails.
 #
 # A folder knows those that stand before it in its line, and nobody else. A file whose first comment, or whose header's, says "Pure" knows no
@@ -50,27 +51,28 @@ line() { # FOLDER..
 
 HW='hw hw/netlink hw/ops hw/counters hw/scan hw/settings hw/sniff'
 SUBJECTS='daemon/privileges daemon/diagnosis daemon/config daemon/inventory daemon/pods daemon/pools daemon/events daemon/packets daemon/qp
-	daemon/attach/journal daemon/attach/ipam daemon/attach/steps daemon/attach daemon/plugin
+	daemon/attach/journal daemon/attach/ipam daemon/attach/steps daemon/attach daemon/plugin daemon/cni
 	daemon/metrics daemon/http daemon/web daemon/api'
 # shellcheck disable=SC2086 # lists of words
 {
 	line include $HW
 	line include include/loop k8s/rpc k8s/cri k8s/kubelet
 	line include daemon/diagnosis
+	line include daemon/client k8s/cni
 	line include include/loop $HW k8s/rpc k8s/cri k8s/kubelet $SUBJECTS
-	line include hw hw/ops hw/sniff daemon/config daemon/capture daemon/diagnosis daemon/ctl
-	line include include/loop $HW k8s/rpc k8s/cri k8s/kubelet $SUBJECTS daemon/ctl daemon/compose daemon
+	line include hw hw/ops hw/sniff daemon/config daemon/capture daemon/diagnosis daemon/client daemon/ctl
+	line include include/loop $HW k8s/rpc k8s/cri k8s/kubelet $SUBJECTS daemon/client k8s/cni daemon/ctl daemon/compose daemon
 }
 
 includes '.*' '.*' '\.\./.*' | rule 'no relative includes: a folder sees only what it may'
-includes 'daemon/(metrics|http|api)' 'k8s/(cri|kubelet)|daemon/(attach.*|plugin)' | rule 'who shows the engine and the plugin knows their values only'
+includes 'daemon/(metrics|http|api)' 'k8s/(cri|kubelet)|daemon/(attach.*|plugin|cni)' | rule 'who shows the engine and the plugin knows their values only'
 includes 'daemon/(inventory|pools|events|packets|qp|attach.*)' 'k8s/.*' | rule 'what Kubernetes says comes as values'
 includes '(include|hw.*|daemon/attach/(steps|journal))' '.*' '(uv|log|libudev|due|job)\.h' | grep -v '^include/log\.h' |
 	rule 'contracts, hw/ and what runs on workers have neither a loop nor a log'
 includes '(include|daemon.*|hw|hw/(netlink|ops|counters))' '.*' 'infiniband/verbs\.h' | rule 'verbs are spoken in hw/scan and hw/sniff'
 includes 'bpf' 'include' | grep -v ': bpf_event\.h$\|: roce_\w*\.h$\|: netdev_inside\.h$' | rule 'bpf/ shares only records and decoders with the daemon'
 
-PURE=$(sources | xargs awk 'FNR == 1 { open = /^\/\*/ } open && /Pure/ { print FILENAME; open = 0 } /\*\// { open = 0 }' | sed 's/\.[ch]$//' | sort -u)
+PURE=$(sources | xargs awk 'FNR == 1 { begun = open = 0 } !begun && !/SPDX-License-Identifier/ { begun = 1; open = /^\/\*/ } open && /Pure/ { print FILENAME; open = 0 } /\*\// { open = 0 }' | sed 's/\.[ch]$//' | sort -u)
 for stem in $PURE; do
 	ls "$stem".[ch] 2>/dev/null
 done | xargs grep -nE '^#[[:space:]]*include [<"]((uv|log|due|job|sys/socket|libudev|time)\.h)[>"]' /dev/null |

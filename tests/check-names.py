@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """check-names.py - a function's name stands in one file, so that grep finds it; only programs' main() is exempt.
 
     check-names.py FOLDER...
+
+The group of tests/unit/**/test_X.c is X: its runner asks the program for the file's name.
 
 Reads the sources as clang-format leaves them: the brace that opens a function stands alone at the start of a line. Prints each name that several files
 have, with the files, and fails.
@@ -24,6 +27,18 @@ def functions(lines):
             yield name.group(1)
 
 
+def misnamed_groups():
+    """Yields test files whose group has another name."""
+    paths = glob.glob("tests/unit/**/test_*.c", recursive=True)
+    for path in paths:
+        with open(path, encoding="utf-8") as f:
+            groups = re.findall(r"^TEST_GROUP\((\w+)\)", f.read(), re.M)
+        if groups != [re.search(r"test_(\w+)\.c$", path).group(1)]:
+            yield f"{path}: its group is {', '.join(groups) or 'missing'}"
+    if len(paths) < 100:
+        yield f"only {len(paths)} files of unit tests were found: is this the project's folder?"
+
+
 def main():
     where = defaultdict(set)
     for folder in sys.argv[1:]:
@@ -36,7 +51,10 @@ def main():
     several = {name: paths for name, paths in where.items() if len(paths) > 1 and name != "main"}
     for name, paths in sorted(several.items()):
         print(f"{name}() is in {', '.join(sorted(paths))}: a static function begins with its module's word, too", file=sys.stderr)
-    return 1 if several else 0
+    misnamed = sorted(misnamed_groups())
+    for what in misnamed:
+        print(what, file=sys.stderr)
+    return 1 if several or misnamed else 0
 
 
 if __name__ == "__main__":

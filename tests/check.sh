@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # check.sh - runs the tests; see `check.sh --help`. Without test names it installs the packages that they need first.
 set -eu
 cd "$(dirname "$0")/.."

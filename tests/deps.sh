@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # deps.sh - the Debian packages that build and test rocelet. Quiet when they are all there.
 #
 #   deps.sh              build, unit tests, linters, benchmarks; the lab's host side too
@@ -15,7 +16,7 @@ LIBRARIES="libuv1-dev libnl-3-dev libbpf-dev libelf-dev libibverbs-dev libudev-d
 libnghttp2-dev libprotobuf-c-dev libseccomp-dev libcap-ng-dev libgnutls28-dev libcrypt-dev libncurses-dev"
 LINT="libcmocka-dev clang-format clang-tidy cppcheck libclang-rt-dev shellcheck"
 TEST="ccache valgrind curl iproute2 procps strace openssl python3-grpcio python3-protobuf
-python3-scapy tshark tcpdump tmux python3-yaml python3-kubernetes"
+python3-scapy tshark tcpdump tmux python3-yaml python3-kubernetes python3-jsonschema"
 PAGE="chromium libpcre2-8-0"
 PACKAGING="dpkg-dev debhelper help2man lintian"
 
@@ -46,7 +47,7 @@ case ${1:-} in
 build) install_missing $TOOLS $LIBRARIES ;;
 cross) install_missing "gcc-$(case $2 in arm64) echo aarch64 ;; amd64) echo x86-64 ;; esac)-linux-gnu" ;;
 deb) install_missing $TOOLS $LIBRARIES $PACKAGING ;;
-page) install_missing $PAGE python3-grpcio python3-protobuf openssl npm ;;
+page) install_missing $PAGE python3-grpcio python3-protobuf python3-jsonschema openssl npm ;;
 lint)
 	mapfile -t packages < <(missing $TOOLS $LIBRARIES $LINT)
 	[ ${#packages[@]} = 0 ] || {

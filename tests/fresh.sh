@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # fresh.sh - what a newcomer types on a fresh Debian: `make deps`, the build and the unit tests, of the last commit, in a minimal system
 # made for it. As root; 5 GB below /var/tmp until it ends, and the packages are downloaded each time.
 #

@@ -1,5 +1,6 @@
-/* api.c - writes /api/v1/devices into one buffer: a thousand devices as one tree would take tens of
- * megabytes. */
+// SPDX-License-Identifier: Apache-2.0
+/* api.c - writes /api/v1/devices directly into one buffer: as a tree of values, a thousand devices
+ * would need tens of megabytes. */
 #include "api.h"
 
 #include <arpa/inet.h>
@@ -16,13 +17,13 @@
 
 /* --- values ----------------------------------------------------------------------------------- */
 
-/* 0 means unknown. */
+/* 0 is unknown, written as null. */
 static void add_count(struct json_out *o, const char *key, uint64_t n)
 {
 	json_out_known(o, key, n > 0, n);
 }
 
-/* As count(). */
+/* As add_count(), in hex. */
 static void json_hex(struct json_out *o, const char *key, uint32_t n, int digits)
 {
 	char s[16] = "";
@@ -32,7 +33,7 @@ static void json_hex(struct json_out *o, const char *key, uint32_t n, int digits
 	json_out_text(o, key, s);
 }
 
-/* As count(), and as the kernel's sysfs spells them: "a088:c203:0000:0001". */
+/* As add_count(), in sysfs format: "a088:c203:0000:0001". */
 static void guid(struct json_out *o, const char *key, uint64_t g)
 {
 	char s[24] = "";
@@ -153,7 +154,7 @@ static void char_devices(struct json_out *o, const struct rdma_dev *rd)
 	json_out_close(o, '}');
 }
 
-static void rdma(struct json_out *o, const struct api_scene *scene, const struct rdma_dev *rd)
+static void rdma(struct json_out *o, const struct api_input *input, const struct rdma_dev *rd)
 {
 	json_out_open(o, NULL, '{');
 	json_out_text(o, "name", rd->name);
@@ -165,12 +166,12 @@ static void rdma(struct json_out *o, const struct api_scene *scene, const struct
 	guid(o, "nodeGuid", rd->node_guid);
 	guid(o, "sysImageGuid", rd->sys_image_guid);
 	char_devices(o, rd);
-	namespace(o, scene->host, rd->nsid);
+	namespace(o, input->host, rd->nsid);
 	json_out_open(o, "ports", '[');
 	for (unsigned i = 0; i < rd->n_ports; i++)
 		rdma_port_json(o, &rd->ports[i],
-			       scene->settings
-				       ? settings_of(scene->settings, rd->name, rd->ports[i].num)
+			       input->settings
+				       ? settings_of(input->settings, rd->name, rd->ports[i].num)
 				       : NULL);
 	json_out_close(o, ']');
 	json_out_close(o, '}');
@@ -190,9 +191,9 @@ static void vdpa(struct json_out *o, const struct function *fn)
 
 /* --- a device --------------------------------------------------------------------------------- */
 
-/* What the document is made from, and what finds things in it. */
+/* Inputs of the document, with indexes for look-ups. */
 struct view {
-	const struct api_scene *scene;
+	const struct api_input *input;
 	const struct resource_table *table;
 	struct host_index host;
 	struct resource_index *resources;
@@ -206,7 +207,7 @@ static void why(struct json_out *o, const struct view *v, const struct function 
 		.rdma = parts->n_rdma ? part_rdma(parts, 0)->name : "",
 		.resources = v->resources,
 		.attachment = attachment,
-		.epoch_ms = v->scene->epoch_ms,
+		.epoch_ms = v->input->epoch_ms,
 	};
 	char text[EXPLAIN_SIZE];
 
@@ -239,29 +240,48 @@ static void function(struct json_out *o, const struct function *fn)
 	json_out_text(o, "devlinkError", fn->devlink_error);
 }
 
-static void parts(struct json_out *o, const struct api_scene *scene, const struct fn_parts *p)
+static void parts(struct json_out *o, const struct api_input *input, const struct fn_parts *p)
 {
 	json_out_open(o, "netdevs", '[');
 	for (size_t i = 0; i < p->n_netdevs; i++)
-		netdev(o, scene->host, part_netdev(p, i));
+		netdev(o, input->host, part_netdev(p, i));
 	json_out_close(o, ']');
 	json_out_open(o, "rdma", '[');
 	for (size_t i = 0; i < p->n_rdma; i++)
-		rdma(o, scene, part_rdma(p, i));
+		rdma(o, input, part_rdma(p, i));
 	json_out_close(o, ']');
+}
+
+/* Matches the attachment's pod, else the pod that the kubelet reports. */
+static bool has_chosen_pod(const struct view *v, const struct function *fn,
+			   const struct fn_parts *p, const struct attach_status *a)
+{
+	const struct api_filter *filter = v->input->filter;
+	const struct pod_device *holder;
+
+	if (api_filter_any_pod(filter))
+		return true;
+	if (a)
+		return api_filter_pod(filter, a->record->owner.namespace, a->record->owner.pod);
+	holder = resource_table_holder(v->table, fn->id, p->n_rdma ? part_rdma(p, 0)->name : "");
+	return holder && api_filter_pod(filter, holder->namespace, holder->pod);
 }
 
 static void device(struct json_out *o, const struct view *v, const struct function *fn)
 {
-	const struct attach_status *a = attach_list_function(v->scene->attachments, fn->id);
+	const struct attach_status *a = attach_list_function(v->input->attachments, fn->id);
 	struct fn_parts p = host_index_parts(&v->host, fn->id);
 
+	if (!api_filter_device(v->input->filter, fn->id) ||
+	    !api_filter_kind(v->input->filter, fn_kind_name(fn->kind)) ||
+	    !has_chosen_pod(v, fn, &p, a))
+		return;
 	json_out_open(o, NULL, '{');
 	function(o, fn);
-	parts(o, v->scene, &p);
+	parts(o, v->input, &p);
 	json_out_value(o, "resources", api_resources_of(v->resources, fn->id));
 	json_out_value(o, "notOffered", api_why_not(v->resources, fn->id));
-	json_out_value(o, "attachment", api_attachment(a, v->scene->epoch_ms));
+	json_out_value(o, "attachment", api_attachment(a, v->input->epoch_ms));
 	why(o, v, fn, &p, a);
 	json_out_close(o, '}');
 }
@@ -274,12 +294,12 @@ static void view_done(struct view *v)
 	host_index_done(&v->host);
 }
 
-static int view_init(struct view *v, const struct api_scene *scene)
+static int view_init(struct view *v, const struct api_input *input)
 {
 	static const struct resource_table none;
 
-	*v = (struct view){.scene = scene, .table = scene->resources ? scene->resources : &none};
-	if (host_index_init(&v->host, scene->host) < 0)
+	*v = (struct view){.input = input, .table = input->resources ? input->resources : &none};
+	if (host_index_init(&v->host, input->host) < 0)
 		return -ENOMEM;
 	v->resources = resource_index_new(v->table);
 	if (v->resources)
@@ -288,8 +308,8 @@ static int view_init(struct view *v, const struct api_scene *scene)
 	return -ENOMEM;
 }
 
-/* RDMA devices of a function that the host does not list: shown all the same, as devices of which
- * only the id is known. The first of each stands for all. */
+/* RDMA devices whose function is not in the host's list are listed below a placeholder function
+ * that has only an id: one entry per function, written at its first RDMA device. */
 static void strays(struct json_out *o, const struct view *v)
 {
 	const struct host_index *ix = &v->host;
@@ -312,7 +332,7 @@ static void document(struct json_out *o, const struct view *v)
 	enum rdma_netns_mode mode = host->rdma_mode;
 
 	json_out_open(o, NULL, '{');
-	json_out_number(o, "generation", v->scene->generation);
+	json_out_number(o, "generation", v->input->generation);
 	json_out_text(o, "rdmaNetnsMode",
 		      mode == RDMA_NETNS_UNKNOWN ? "" : rdma_netns_mode_name(mode));
 	json_out_open(o, "devices", '[');
@@ -320,17 +340,17 @@ static void document(struct json_out *o, const struct view *v)
 		device(o, v, &host->functions[i]);
 	strays(o, v);
 	json_out_close(o, ']');
-	json_out_value(o, "resources", api_resources(v->table));
+	json_out_value(o, "resources", api_resources(v->table, NULL));
 	json_out_close(o, '}');
-	text_add(&o->text, "", 1); /* its end: the document is terminated */
+	text_add(&o->text, "", 1); /* terminator */
 }
 
-char *api_devices(const struct api_scene *scene, size_t *ret_len)
+char *api_devices(const struct api_input *input, size_t *ret_len)
 {
 	struct json_out o = {0};
 	struct view v;
 
-	if (view_init(&v, scene) < 0)
+	if (view_init(&v, input) < 0)
 		return NULL;
 	document(&o, &v);
 	view_done(&v);

@@ -1,30 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* api.h - the JSON documents of /api/v1. Pure: model values in, text out.
  *
- * Every key is always there; what is unknown or does not apply is null, never 0 or "". Bytes that
- * are not UTF-8 become U+FFFD. Objects have "netns" and "nsid": "host" and null in our own
- * namespace, else the name in /run/netns and the kernel's id, each null when unknown. */
+ * Every key is always present; an unknown or inapplicable value is null, never 0 or "". Invalid
+ * UTF-8 becomes U+FFFD. "netns" and "nsid" of an object: "host" and null in our own namespace,
+ * otherwise the name in /run/netns and the kernel's id, each null if unknown. */
 #pragma once
 
 #include <stddef.h>
 
+#include "api_filter.h"
 #include "attach_status.h"
 #include "model.h"
 #include "resource_table.h"
 #include "settings_table.h"
 
-/* What the document is made from. */
-struct api_scene {
+/* Inputs of the document. */
+struct api_input {
 	const struct host *host;
 	uint64_t generation;			/* of the host */
 	const struct resource_table *resources; /* NULL: none */
 	struct attach_list attachments;
 	uint64_t epoch_ms;		       /* unix time at the loop's time 0 */
-	const struct settings_table *settings; /* NULL: none were read */
+	const struct settings_table *settings; /* NULL: not read */
+	const struct api_filter *filter;       /* NULL: all devices */
 };
 
 /* The document of /api/v1/devices, compact: functions in the host's order (host_sort()), each with
- * its netdevs and RDMA devices in that order; netdevs without a function are left out. Heap,
- * terminated; NULL when out of memory; *ret_len without the terminator.
+ * its netdevs and RDMA devices in that order; netdevs without a function are omitted. Heap,
+ * terminated; NULL if out of memory; *ret_len excludes the terminator.
  *
  * {"generation":7,"rdmaNetnsMode":"shared","devices":[{"id":"0000:03:00.0","kind":"pf",
  *  "parent":null,"vf":null,"sf":null,"driver":...,"vendor":"0x15b3","device":"0x1021",
@@ -33,7 +36,7 @@ struct api_scene {
  *  "vdpa":{"driver":"vhost_vdpa","node":"vhost-vdpa-0"},"vfLinkState":"auto","unreachable":false,
  *  "devlinkError":null,"netdevs":[...],"rdma":[...],"resources":[...],"notOffered":...,
  *  "attachment":...,"why":"free, offered as rocelet.dev/roce"},...],"resources":[...]}
- * vfio, uio and vdpa's node are names below /dev; a port's "settings" are api_settings.h's,
- * resources and notOffered api_resources.h's,
- * attachment is api_attachments.h's, why is explain.h's. */
-char *api_devices(const struct api_scene *, size_t *ret_len);
+ * vfio, uio and vdpa's node are names below /dev. The formats of a port's "settings", of resources
+ * and notOffered, attachment, and why are in api_settings.h, api_resources.h, api_attachments.h and
+ * explain.h. */
+char *api_devices(const struct api_input *, size_t *ret_len);

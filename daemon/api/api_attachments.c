@@ -1,5 +1,6 @@
-/* api_attachments.c - a value that cannot be made for want of memory fails the json_pack() around
- * it. */
+// SPDX-License-Identifier: Apache-2.0
+/* api_attachments.c - attachments, events and doctor findings as JSON. Allocation failures need no
+ * checks here: a NULL value makes the enclosing json_pack() fail. */
 #include "api_attachments.h"
 
 #include <stdio.h>
@@ -63,7 +64,7 @@ static json_t *push_ips(json_t *array, const struct ip_prefix *ips, size_t n)
 	return array;
 }
 
-/* The plan's, and what IPAM gave. */
+/* Addresses of the plan, and those from IPAM. */
 static json_t *ips(const struct attach_record *r)
 {
 	json_t *array = push_ips(json_array(), r->plan.ips, r->plan.n_ips);
@@ -120,12 +121,20 @@ json_t *api_attachment(const struct attach_status *a, uint64_t epoch_ms)
 		json_text(a->error), "drift", drift(a->drift), "tries", (json_int_t)a->tries);
 }
 
-char *api_attachments(struct attach_list list, uint64_t epoch_ms, size_t *ret_len)
+static bool api_is_chosen(const struct attach_record *r, const struct api_filter *filter)
+{
+	return api_filter_device(filter, r->function) &&
+	       api_filter_pod(filter, r->owner.namespace, r->owner.pod);
+}
+
+char *api_attachments(struct attach_list list, uint64_t epoch_ms, const struct api_filter *filter,
+		      size_t *ret_len)
 {
 	json_t *array = json_array();
 
 	for (size_t i = 0; array && i < list.n; i++)
-		if (list.items[i].record->state != ATTACH_FREE)
+		if (list.items[i].record->state != ATTACH_FREE &&
+		    api_is_chosen(list.items[i].record, filter))
 			array = api_push(array, api_attachment(&list.items[i], epoch_ms));
 	return api_print(json_pack("{so}", "attachments", array), ret_len);
 }
@@ -160,7 +169,7 @@ static json_t *event(const struct event *e)
 			 time_text(e->first_ms), "last", time_text(e->last_ms));
 }
 
-/* Where the newest f->limit of those that are wanted begin. */
+/* Index at which the newest f->limit matching events begin. */
 static size_t api_first_of(const struct event_ring *ring, const struct event_filter *f)
 {
 	size_t i = ring->n, n = 0;
@@ -197,16 +206,20 @@ char *api_events(const struct event_ring *ring, const struct event_filter *f, si
 
 static json_t *finding(const struct doctor_finding *f)
 {
-	return json_pack("{ss so so so sb}", "kind", finding_kind_name(f->kind), "object",
-			 json_text(f->object), "what", json_text(f->what), "help",
-			 json_text(f->help), "fixable", f->fixable);
+	return json_pack("{ss so so so so so sb}", "kind", finding_kind_name(f->kind), "object",
+			 json_text(f->object), "namespace", json_text(f->namespace), "pod",
+			 json_text(f->pod), "what", json_text(f->what), "help", json_text(f->help),
+			 "fixable", f->fixable);
 }
 
-char *api_doctor(const struct doctor *d, size_t *ret_len)
+char *api_doctor(const struct doctor *d, const struct api_filter *filter, size_t *ret_len)
 {
 	json_t *array = json_array();
 
 	for (size_t i = 0; array && i < d->n; i++)
-		array = api_push(array, finding(&d->findings[i]));
+		if (api_filter_kind(filter, finding_kind_name(d->findings[i].kind)) &&
+		    api_filter_device(filter, d->findings[i].object) &&
+		    api_filter_pod(filter, d->findings[i].namespace, d->findings[i].pod))
+			array = api_push(array, finding(&d->findings[i]));
 	return api_print(json_pack("{so}", "findings", array), ret_len);
 }

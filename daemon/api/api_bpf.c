@@ -1,4 +1,5 @@
-/* api_bpf.c - a value that cannot be made for want of memory fails the json_pack() around it. */
+// SPDX-License-Identifier: Apache-2.0
+/* api_bpf.c - if a value cannot be allocated, the json_pack() around it fails. */
 #include "api_bpf.h"
 
 #include <jansson.h>

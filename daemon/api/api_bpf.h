@@ -1,5 +1,6 @@
-/* api_bpf.h - the document of /api/v1/config: the configuration in use, and what became of what it
- * says of BPF. Pure. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* api_bpf.h - the document of /api/v1/config: the active configuration, and the state of its BPF
+ * programs and ports. Pure. */
 #pragma once
 
 #include <stddef.h>
@@ -10,10 +11,10 @@
 struct api_bpf_program {
 	const char *name;
 	const char *hook;  /* "none": not loaded */
-	const char *error; /* why; NULL or "" = none known */
+	const char *error; /* why it is not loaded; NULL or "" = unknown */
 };
 
-/* Everything is borrowed. Zero-initialised: there is no BPF here. */
+/* All pointers are borrowed. All zero: BPF is not in use. */
 struct api_bpf {
 	bool on;
 	const struct api_bpf_program *programs;
@@ -23,11 +24,11 @@ struct api_bpf {
 	uint64_t memory_budget; /* bytes */
 };
 
-/* The configuration with one member more, "bpf"; null without BPF:
+/* config_json with an additional member "bpf", which is null without BPF:
  * {"programs":[{"name":"netdev_moves","hook":"kprobe","error":null}],
  *  "ports":[{"netdev":"net1","netns":"cni-1234","nsid":3,"device":"rxe0","port":1,
  *   "function":"0000:03:00.2","role":"pod","hook":"tcx","flows":4096,"memory":1400000,
  *   "error":null}],
  *  "memory":1400000,"memoryBudget":33554432}
- * Heap, terminated; NULL: out of memory, or the configuration is no JSON object. */
+ * Heap, terminated; NULL if out of memory or if config_json is not a JSON object. */
 char *api_config(const char *config_json, const struct api_bpf *, size_t *ret_len);

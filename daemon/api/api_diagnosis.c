@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "api_diagnosis.h"
 
 #include <string.h>
@@ -24,7 +25,7 @@ static bool concerns_pod(const char *pod, const struct verdict *v)
 	return false;
 }
 
-static bool is_held_by(const struct diagnosis_question *q, const char *device,
+static bool is_held_by(const struct diagnosis_query *q, const char *device,
 		       const struct rdma_dev *dev)
 {
 	const struct pod_device *holder = dev && q->resources
@@ -35,8 +36,9 @@ static bool is_held_by(const struct diagnosis_question *q, const char *device,
 	return holder && api_names_pod(q->pod, holder->namespace, holder->pod);
 }
 
-/* A device that has just gone is known by its verdicts alone. */
-static bool api_diagnosis_is_wanted(const struct diagnosis_question *q, const char *device,
+/* A device that was just removed is no longer in the host's list: its verdicts name its
+ * function. */
+static bool api_diagnosis_is_wanted(const struct diagnosis_query *q, const char *device,
 				    const struct verdict *v)
 {
 	const struct rdma_dev *dev;
@@ -50,13 +52,13 @@ static bool api_diagnosis_is_wanted(const struct diagnosis_question *q, const ch
 }
 
 static void api_add_verdicts(struct json_out *o, const struct diagnosis_report *r,
-			     const struct diagnosis_question *q)
+			     const struct diagnosis_query *q)
 {
 	json_out_open(o, "verdicts", '[');
 	for (size_t i = 0; i < r->n_verdicts; i++) {
 		const struct verdict *v = &r->verdicts[i];
 
-		if (verdict_is_told(v) && api_diagnosis_is_wanted(q, v->device, v))
+		if (verdict_is_reported(v) && api_diagnosis_is_wanted(q, v->device, v))
 			json_out_value(o, NULL, verdict_json(v));
 	}
 	json_out_close(o, ']');
@@ -69,22 +71,27 @@ static void api_open_port(struct json_out *o, const struct port_watched *port)
 	json_out_number(o, "port", port->port);
 }
 
-static void api_add_undecided(struct json_out *o, const struct diagnosis_report *r,
-			      const struct diagnosis_question *q)
+static void api_add_undecided_of(struct json_out *o, const struct port_watched *port)
 {
-	json_out_open(o, "undecided", '[');
-	for (size_t i = 0; i < r->n_undecided; i++) {
-		const struct undecided *u = &r->undecided[i];
+	for (size_t i = 0; i < port->undecided->n; i++) {
+		const struct undecided *u = &port->undecided->items[i];
 		char why[UNDECIDED_SIZE];
 
-		if (!api_diagnosis_is_wanted(q, r->ports[u->port].device, NULL))
-			continue;
 		undecided_text(u, why);
-		api_open_port(o, &r->ports[u->port]);
+		api_open_port(o, port);
 		json_out_text(o, "cause", cause_row(u->cause)->name);
 		json_out_text(o, "why", why);
 		json_out_close(o, '}');
 	}
+}
+
+static void api_add_undecided(struct json_out *o, const struct diagnosis_report *r,
+			      const struct diagnosis_query *q)
+{
+	json_out_open(o, "undecided", '[');
+	for (size_t i = 0; i < r->n_ports; i++)
+		if (r->ports[i].undecided && api_diagnosis_is_wanted(q, r->ports[i].device, NULL))
+			api_add_undecided_of(o, &r->ports[i]);
 	json_out_close(o, ']');
 }
 
@@ -100,7 +107,7 @@ static void api_diagnosis_add_port(struct json_out *o, const struct port_watched
 }
 
 static void api_add_ports(struct json_out *o, const struct diagnosis_report *r,
-			  const struct diagnosis_question *q)
+			  const struct diagnosis_query *q)
 {
 	json_out_open(o, "notTheNetwork", '[');
 	for (size_t i = 0; i < r->n_ports; i++)
@@ -116,7 +123,7 @@ static void api_add_ports(struct json_out *o, const struct diagnosis_report *r,
 	json_out_close(o, ']');
 }
 
-char *api_diagnosis(const struct diagnosis_report *r, const struct diagnosis_question *q,
+char *api_diagnosis(const struct diagnosis_report *r, const struct diagnosis_query *q,
 		    size_t *ret_len)
 {
 	struct json_out o = {0};
@@ -130,7 +137,7 @@ char *api_diagnosis(const struct diagnosis_report *r, const struct diagnosis_que
 	api_add_undecided(&o, r, q);
 	api_add_ports(&o, r, q);
 	json_out_close(&o, '}');
-	text_add(&o.text, "", 1); /* its end: the document is terminated */
+	text_add(&o.text, "", 1); /* terminator */
 	if (o.text.failed) {
 		text_done(&o.text);
 		return NULL;

@@ -1,20 +1,22 @@
-/* api_diagnosis.h - what is wrong with RDMA on this node, as JSON. Pure. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* api_diagnosis.h - the verdicts and watched ports of this node as JSON. Pure. */
 #pragma once
 
 #include "resource_table.h"
 
 struct diagnosis_report;
 
-/* Of which ports; NULL: of all. */
-struct diagnosis_question {
-	const char *function; /* bus name, or that of an RDMA device without one */
+/* Selection of ports; NULL: all. */
+struct diagnosis_query {
+	const char *function; /* bus name, or the name of an RDMA device that has no function */
 	const char *pod;      /* "name" or "namespace/name" */
 	const struct host *host;
-	const struct resource_table *resources; /* who holds what; NULL: not known */
+	const struct resource_table *resources; /* allocations; NULL: unknown */
 };
 
-/* The document of /api/v1/diagnosis: diagnosis_json()'s, which for a node with many ports would be
- * a tree of ten thousand values. Compact, heap, terminated; NULL when out of memory. Those of a pod
- * are the verdicts that concern it, and the ports of devices that it has for itself. */
-char *api_diagnosis(const struct diagnosis_report *, const struct diagnosis_question *,
+/* The document of /api/v1/diagnosis. Same content as diagnosis_json(), but without its tree of
+ * values, which is too large on a node with many ports. Compact, heap, terminated; NULL if out of
+ * memory. With a pod: only verdicts that concern the pod, and ports of devices that it holds
+ * exclusively. */
+char *api_diagnosis(const struct diagnosis_report *, const struct diagnosis_query *,
 		    size_t *ret_len);

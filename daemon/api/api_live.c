@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "api_live.h"
 
 #include <stdlib.h>
@@ -13,18 +14,18 @@
 
 #define EVENTS_MAX 100
 
-/* What comes of another start of the machine is from before all times of this one. */
-static uint64_t known_ms(const struct live_scene *s, const struct live_question *q)
+/* A since_ms later than the report is from before a reboot; it counts as 0. */
+static uint64_t known_ms(const struct live_input *s, const struct live_query *q)
 {
 	return s->report && q->since_ms <= s->report->now_ms ? q->since_ms : 0;
 }
 
-static struct event_filter filter_of(const struct live_question *q)
+static struct event_filter filter_of(const struct live_query *q)
 {
 	return (struct event_filter){.after = q->events_after, .limit = EVENTS_MAX};
 }
 
-bool api_live_any(const struct live_scene *s, const struct live_question *q)
+bool api_live_any(const struct live_input *s, const struct live_query *q)
 {
 	struct event_filter filter = filter_of(q);
 
@@ -77,7 +78,8 @@ static void api_live_add_rows(struct json_out *o, const struct diagnosis_report 
 
 	while (n < rows && n < max && diagnosis_report_row_ms(r, n) > since_ms)
 		n++;
-	/* One that is known, or older, comes next: none is missing. */
+	/* complete: the row before the first one written is not newer than since_ms, so the client
+	 * has it and no row is missing in between. */
 	json_out_bool(o, "complete",
 		      since_ms && n < rows && diagnosis_report_row_ms(r, n) <= since_ms);
 	json_out_open(o, "rows", '[');
@@ -86,7 +88,7 @@ static void api_live_add_rows(struct json_out *o, const struct diagnosis_report 
 	json_out_close(o, ']');
 }
 
-/* In one pass for each severity: the worst must not be among those for which there is no room. */
+/* One pass for each severity, so that the worst verdicts fit if not all do. */
 static void api_live_add_verdicts(struct json_out *o, const struct diagnosis_report *r)
 {
 	uint64_t n = 0;
@@ -96,12 +98,21 @@ static void api_live_add_verdicts(struct json_out *o, const struct diagnosis_rep
 		for (size_t i = r->n_verdicts; i-- > 0;) {
 			const struct verdict *v = &r->verdicts[i];
 
-			if (verdict_is_told(v) && (int)v->severity == severity &&
+			if (verdict_is_reported(v) && (int)v->severity == severity &&
 			    n++ < LIVE_VERDICTS_MAX)
 				json_out_value(o, NULL, verdict_json(v));
 		}
 	json_out_close(o, ']');
-	json_out_number(o, "nVerdicts", n);
+	json_out_number(o, "verdictCount", n);
+}
+
+/* Always the full list: it is short, and mostly empty. */
+static void api_live_add_ended(struct json_out *o, const struct diagnosis_report *r)
+{
+	json_out_open(o, "ended", '[');
+	for (size_t i = r->n_ended; i-- > 0;)
+		json_out_value(o, NULL, ended_verdict_json(&r->ended[i]));
+	json_out_close(o, ']');
 }
 
 static uint64_t ports_digest(const struct diagnosis_report *r)
@@ -116,7 +127,7 @@ static uint64_t ports_digest(const struct diagnosis_report *r)
 		h = fnv1a(h, p->device, strlen(p->device) + 1);
 		h = fnv1a(h, &how, sizeof(how));
 	}
-	return h >> 32; /* no more than any reader's numbers can hold */
+	return h >> 32; /* a double in the reader must hold it exactly */
 }
 
 static void add_report(struct json_out *o, const struct diagnosis_report *r, uint64_t since_ms)
@@ -126,6 +137,7 @@ static void add_report(struct json_out *o, const struct diagnosis_report *r, uin
 	add_signal_words(o);
 	api_live_add_rows(o, r, since_ms);
 	api_live_add_verdicts(o, r);
+	api_live_add_ended(o, r);
 }
 
 /* False: out of memory. */
@@ -148,7 +160,7 @@ static bool refresh_cache(struct live_cache *c, const struct diagnosis_report *r
 
 /* --- the document ----------------------------------------------------------------------------- */
 
-static void add_start(struct json_out *o, const struct live_scene *s)
+static void add_start(struct json_out *o, const struct live_input *s)
 {
 	char started[UTC_TEXT_SIZE];
 
@@ -161,7 +173,7 @@ static void add_start(struct json_out *o, const struct live_scene *s)
 	json_out_text(o, "version", ROCELET_VERSION);
 }
 
-static void add_generations(struct json_out *o, const struct live_scene *s)
+static void add_generations(struct json_out *o, const struct live_input *s)
 {
 	json_out_open(o, "generations", '{');
 	json_out_number(o, "devices", s->devices);
@@ -172,7 +184,7 @@ static void add_generations(struct json_out *o, const struct live_scene *s)
 	json_out_close(o, '}');
 }
 
-/* Members, or the value of one, that are text already. */
+/* Appends rendered JSON: the value of a member, or a list of members. NULL: out of memory. */
 static void api_live_add_text(struct json_out *o, const char *text, size_t len)
 {
 	if (text)
@@ -190,14 +202,13 @@ static void add_no_events(struct json_out *o, uint64_t generation)
 	json_out_close(o, '}');
 }
 
-static void add_events(struct json_out *o, const struct live_scene *s,
-		       const struct live_question *q)
+static void add_events(struct json_out *o, const struct live_input *s, const struct live_query *q)
 {
 	struct event_filter filter = filter_of(q);
 	size_t len = 0;
 	char *text;
 
-	/* Mostly there are none, and everybody who follows asks each second. */
+	/* Most documents have no events, and each client sends a request every second. */
 	if (!s->events || !api_events_any(s->events, &filter)) {
 		add_no_events(o, s->events ? s->events->generation : 0);
 		return;
@@ -208,7 +219,7 @@ static void add_events(struct json_out *o, const struct live_scene *s,
 	free(text);
 }
 
-char *api_live(struct live_cache *c, const struct live_scene *s, const struct live_question *q,
+char *api_live(struct live_cache *c, const struct live_input *s, const struct live_query *q,
 	       size_t *ret_len)
 {
 	struct json_out o = {0};

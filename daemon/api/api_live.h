@@ -1,8 +1,9 @@
-/* api_live.h - what is new since somebody asked last: samples, verdicts, events, and which other
- * documents have changed. Pure.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* api_live.h - the changes since the client's last request: samples, verdicts, events, and the
+ * generations of the other documents. Pure.
  *
- * Everybody who follows a node asks for the same after each sample, so most of the text is made
- * once and kept. */
+ * All clients request the same after each sample, so most of the text is rendered once and
+ * cached. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,36 +13,36 @@
 struct diagnosis_report;
 struct event_ring;
 
-/* Rows and verdicts in one document: who is further behind reads /api/v1/history. */
+/* Maximum rows and verdicts in a document; a reader that is further behind uses /api/v1/history. */
 #define LIVE_ROWS_MAX	  10
 #define LIVE_VERDICTS_MAX 64
 
-struct live_scene {
+struct live_input {
 	const struct diagnosis_report *report; /* NULL: no sample has been judged yet */
 	const struct event_ring *events;       /* NULL: none */
 	const char *node;		       /* the host's name; NULL = unknown */
-	uint64_t now_ms;		       /* of the loop, the clock of samples */
-	uint64_t started_unix_ms;	       /* when the daemon began: who sees another
-						  time there has missed a restart */
-	uint32_t every_ms;		       /* between two samples */
-	/* Of the documents; which number it is says nothing. */
+	uint64_t now_ms;		       /* the loop's time, as in samples */
+	uint64_t started_unix_ms; /* when the daemon started; if it differs from the last
+				     document's, the daemon has restarted */
+	uint32_t every_ms;	  /* interval between samples */
+	/* Generations of the documents: a new number means that the document has changed. */
 	uint64_t devices, resources, attachments, settings, config;
 };
 
-struct live_question {
-	uint64_t since_ms;     /* timeMs of what is known; 0: nothing, and only the newest row is
-				  told */
-	uint64_t events_after; /* their generation */
+struct live_query {
+	uint64_t since_ms; /* timeMs of the reader's last document; 0: it has none, return only the
+			      newest row */
+	uint64_t events_after; /* generation of the events in the reader's last document */
 };
 
-/* Is there anything of that? */
-bool api_live_any(const struct live_scene *, const struct live_question *);
+/* True if the document would have something new. */
+bool api_live_any(const struct live_input *, const struct live_query *);
 
-/* What is kept from one call to the next; zero-initialised it is nothing. */
+/* Kept between calls; all zero: empty. */
 struct live_cache {
 	char *text; /* of rows and verdicts, owned */
 	size_t len;
-	uint64_t time_ms, since_ms; /* of which report, and what it leaves out */
+	uint64_t time_ms, since_ms; /* the report's time, and the since_ms of the request */
 };
 
 void live_cache_done(struct live_cache *);
@@ -54,13 +55,15 @@ void live_cache_done(struct live_cache *);
  *  "time":"2026-...Z","timeMs":129,"portsDigest":12345,"signals":["phy_errors",...],
  *  "complete":true,
  *  "rows":[{"atMs":129,"ports":[["mlx5_0",1,0,0.2,...],...]}],
- *  "nVerdicts":1,"verdicts":[...]}
- * startedMs is unix time, everyMs what lies between two samples, the others are of the monotonic
- * clock; timeMs null: no sample has been judged. portsDigest: another one when a port has come or
- * gone, or is watched in another way (watch and clearSinceMs of /api/v1/ports). complete: no row
- * between since_ms and the first one is missing. signals name the numbers that follow device and
- * port. Events are api_events()'s, those after events_after, the newest 100; verdicts
- * verdict_json()'s, of the nVerdicts that are open now the worst, among equals those that were
- * opened last. */
-char *api_live(struct live_cache *, const struct live_scene *, const struct live_question *,
+ *  "verdictCount":1,"verdicts":[...],"ended":[...]}
+ * time, started and startedMs are wall-clock time; everyMs is the interval between samples; nowMs,
+ * timeMs and atMs are of the monotonic clock. timeMs is null if no sample has been judged.
+ * portsDigest changes when a port is added or removed, when its watch in /api/v1/ports changes, and
+ * when its clearSinceMs becomes null or is no longer null (not when it only changes its value).
+ * complete: no row between since_ms and the first listed one is missing. signals names the numbers
+ * of a row after device and port. events: the newest 100 after events_after, as in api_events().
+ * verdicts: open ones as verdict_json(), at most LIVE_VERDICTS_MAX, by severity and then the last
+ * opened first; verdictCount counts all. ended: ended_verdict_json() of verdicts that ended in the
+ * last 15 minutes, newest first. */
+char *api_live(struct live_cache *, const struct live_input *, const struct live_query *,
 	       size_t *ret_len);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "api_pod.h"
 
 #include <string.h>
@@ -8,7 +9,7 @@
 #include "diagnosis_report.h"
 #include "host_index.h"
 
-/* Of verdict_json(): whatever else it says, or will say, is not for a pod. */
+/* Keys of verdict_json() that a pod may see; all other keys are withheld, including new ones. */
 static const char *const verdict_keys[] = {
 	"device",	   "port",	 "netdev", "function", "cause",	     "severity",
 	"level",	   "confidence", "onset",  "onsetMs",  "firstMoved", "remark",
@@ -48,13 +49,14 @@ static void api_pod_add_verdicts(struct json_out *o, const struct diagnosis_repo
 	for (size_t i = 0; i < r->n_verdicts; i++) {
 		const struct verdict *v = &r->verdicts[i];
 
-		if (verdict_is_told(v) && strcmp(v->device, dev->name) == 0)
+		if (verdict_is_reported(v) && strcmp(v->device, dev->name) == 0)
 			json_out_value(o, NULL, own_verdict(v));
 	}
 }
 
-/* Its RDMA devices in our namespace, one after the other; NULL: no more. The report is of those
- * only, and a pod may call its own one in another namespace like any of them. */
+/* Iterates over the function's RDMA devices in our namespace; NULL: no more. Devices in other
+ * namespaces are skipped: the report does not cover them, and a pod may give its own device the
+ * same name. */
 static const struct rdma_dev *next_device(const struct host *host, const char *function, size_t *at)
 {
 	while (*at < host->n_rdma) {

@@ -1,6 +1,7 @@
-/* api_pod.h - what a pod reads of a device of its own (status.json), as JSON. Pure.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* api_pod.h - the state of a pod's own device, which the pod reads as status.json. Pure.
  *
- * Told are the device's own ports and what is wrong with them: no other device, no pod, no peer. */
+ * Contains only the device's ports and their verdicts: no other device, pod or peer. */
 #pragma once
 
 #include <stddef.h>
@@ -15,9 +16,9 @@ struct host;
  *  "verdicts":[{"device":"mlx5_1","port":1,"cause":"packet_loss","severity":"critical",
  *    "level":3,...,"runbook":"docs/runbook.md#packet_loss"}]}
  * ports: as in api_ports(), with null for parent, namespace, pod and container, and with
- * "counters":{"roce_bytes_total{direction=\"received\"}":123,...}: what diagnosis reads of them, as
- * counted since the driver was loaded; null: they were not seen this time. verdicts: as in
- * api_diagnosis(), without evidence (which may compare with other devices), pods and peer.
- * every_ms: how often the document is made, for who asks whether it still is. */
+ * "counters":{"roce_bytes_total{direction=\"received\"}":123,...}: the counters that diagnosis
+ * reads, since the driver was loaded; null: not visible this time. verdicts: as in api_diagnosis(),
+ * without evidence (which may compare with other devices), pods and peer. every_ms: interval at
+ * which the document is rewritten, so that a reader can detect a stale one. */
 char *api_pod_status(const struct diagnosis_report *, const struct host *, const char *function,
 		     uint32_t every_ms, size_t *ret_len);

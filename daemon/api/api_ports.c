@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "api_ports.h"
 
 #include <math.h>
@@ -5,6 +6,7 @@
 #include <string.h>
 
 #include "diagnosis_report.h"
+#include "dictionary.h"
 #include "host_index.h"
 #include "utc_text.h"
 
@@ -19,7 +21,7 @@ void api_add_time(struct json_out *o, const struct diagnosis_report *r)
 
 char *api_text(struct json_out *o, size_t *ret_len)
 {
-	text_add(&o->text, "", 1); /* its end: the document is terminated */
+	text_add(&o->text, "", 1); /* terminator */
 	if (o->text.failed) {
 		text_done(&o->text);
 		return NULL;
@@ -30,16 +32,17 @@ char *api_text(struct json_out *o, size_t *ret_len)
 
 /* --- ports ------------------------------------------------------------------------------------ */
 
-struct scene {
+struct ports_input {
 	const struct diagnosis_report *report;
 	const struct host *host;
 	struct host_index index;
 	const struct resource_table *resources;
-	size_t next; /* among the host's RDMA devices: both lists are in one order, mostly */
+	size_t next; /* index into the host's RDMA devices; both lists are mostly in the same order
+		      */
 };
 
-/* NULL: it has just gone. */
-static const struct rdma_dev *api_find_device(struct scene *s, const char *name)
+/* Returns NULL if the device was removed after the report was made. */
+static const struct rdma_dev *api_find_device(struct ports_input *s, const char *name)
 {
 	for (size_t i = 0; i < s->host->n_rdma; i++) {
 		size_t at = (s->next + i) % s->host->n_rdma;
@@ -72,12 +75,25 @@ static void api_add_function(struct json_out *o, const struct port_row *row)
 	json_out_text(o, "driver", row->dev ? row->dev->driver : "");
 }
 
+/* Do the PF's byte counters include its VFs' traffic? null: unknown, or not a PF. */
+static void api_add_vf_bytes(struct json_out *o, const struct port_row *row, const char *source)
+{
+	const bool is_pf = row->dev && row->fn && row->fn->kind == FN_PF;
+	enum dict_vf_bytes bytes = is_pf ? dict_vf_bytes(dict_nic(row->dev->driver, 0), source)
+					 : VF_BYTES_UNKNOWN;
+
+	if (bytes == VF_BYTES_UNKNOWN)
+		json_out_null(o, "bytesIncludeVfs");
+	else
+		json_out_bool(o, "bytesIncludeVfs", bytes == VF_BYTES_CONTAINED);
+}
+
 static void api_add_link(struct json_out *o, const struct rdma_port *port)
 {
 	json_out_text(o, "state", port ? port_state_name(port->state) : "");
 	json_out_text(o, "linkLayer", port ? link_layer_name(port->link_layer) : "");
-	json_out_known(o, "rateBps", port && port->rate_bps, port ? port->rate_bps : 0);
-	json_out_known(o, "mtu", port && port->active_mtu, port ? port->active_mtu : 0);
+	json_out_known(o, "rateBitsPerSecond", port && port->rate_bps, port ? port->rate_bps : 0);
+	json_out_known(o, "activeMtu", port && port->active_mtu, port ? port->active_mtu : 0);
 }
 
 static void add_holder(struct json_out *o, const struct pod_device *holder)
@@ -98,7 +114,7 @@ static void add_now(struct json_out *o, const struct diagnosis_report *r, size_t
 	json_out_close(o, '}');
 }
 
-/* With the quotes of its labels as JSON has them. */
+/* Escapes the quotes of the labels for JSON. */
 static void counter_key(enum series s, char ret[2 * SERIES_NAME_SIZE])
 {
 	char name[SERIES_NAME_SIZE];
@@ -112,7 +128,7 @@ static void counter_key(enum series s, char ret[2 * SERIES_NAME_SIZE])
 	*ret = '\0';
 }
 
-/* Those that are visible. */
+/* Adds the counters that have a value; gauges are left out. */
 static void api_add_counters(struct json_out *o, const double *value)
 {
 	char key[2 * SERIES_NAME_SIZE];
@@ -142,7 +158,9 @@ void api_add_port(struct json_out *o, const struct diagnosis_report *r, const st
 	json_out_text(o, "netdev", port ? port->netdev : "");
 	api_add_function(o, row);
 	api_add_link(o, port);
+	api_add_vf_bytes(o, row, watched->bytes_source);
 	json_out_text(o, "watch", port_watch_name(watched->watch));
+	json_out_known(o, "watchedSinceMs", watched->watched_ms > 0, watched->watched_ms);
 	json_out_known(o, "clearSinceMs", watched->clear_ms > 0, watched->clear_ms);
 	json_out_number(o, "resets", watched->resets);
 	json_out_number(o, "ignoredRates", watched->ignored);
@@ -153,7 +171,8 @@ void api_add_port(struct json_out *o, const struct diagnosis_report *r, const st
 	json_out_close(o, '}');
 }
 
-static void api_add_row(struct json_out *o, struct scene *s, size_t at)
+static void api_add_row(struct json_out *o, struct ports_input *s, const struct api_filter *filter,
+			size_t at)
 {
 	struct port_row row = {.at = at, .dev = api_find_device(s, s->report->ports[at].device)};
 
@@ -163,22 +182,27 @@ static void api_add_row(struct json_out *o, struct scene *s, size_t at)
 			row.holder = resource_table_holder(s->resources, row.dev->function,
 							   row.dev->name);
 	}
-	api_add_port(o, s->report, &row);
+	if (api_filter_device(filter, row.fn ? row.fn->id : "") &&
+	    (api_filter_any_pod(filter) ||
+	     (row.holder && api_filter_pod(filter, row.holder->namespace, row.holder->pod))))
+		api_add_port(o, s->report, &row);
 }
 
 char *api_ports(const struct diagnosis_report *r, const struct host *host,
-		const struct resource_table *resources, size_t *ret_len)
+		const struct resource_table *resources, const struct api_filter *filter,
+		size_t *ret_len)
 {
-	struct scene s = {.report = r, .host = host, .resources = resources};
+	struct ports_input s = {.report = r, .host = host, .resources = resources};
 	struct json_out o = {0};
 
 	if (host_index_init(&s.index, host) < 0)
 		return NULL;
 	json_out_open(&o, NULL, '{');
 	api_add_time(&o, r);
+	json_out_number(&o, "warmingMs", r->warming_ms);
 	json_out_open(&o, "ports", '[');
 	for (size_t i = 0; i < r->n_ports; i++)
-		api_add_row(&o, &s, i);
+		api_add_row(&o, &s, filter, i);
 	json_out_close(&o, ']');
 	json_out_close(&o, '}');
 	host_index_done(&s.index);
@@ -204,7 +228,7 @@ size_t api_port_find(const struct diagnosis_report *r, const char *name)
 	return SIZE_MAX;
 }
 
-/* How many rows are younger. */
+/* Number of rows after since_ms. */
 static unsigned rows_after(const struct diagnosis_report *r, uint64_t since_ms)
 {
 	unsigned n = 0;
@@ -240,6 +264,123 @@ char *api_history(const struct diagnosis_report *r, size_t port, uint64_t since_
 	for (int i = 0; i < N_SIGNALS; i++)
 		add_signal(&o, r, port, (enum signal)i, n);
 	json_out_close(&o, '}');
+	json_out_close(&o, '}');
+	return api_text(&o, ret_len);
+}
+
+/* --- all ports at once ------------------------------------------------------------------------ */
+
+/* The rows of one step: [newest, newest + n), counted back from the newest row. */
+struct rows {
+	unsigned newest, n;
+};
+
+static double rows_mean(const struct diagnosis_report *r, size_t port, enum signal signal,
+			struct rows rows)
+{
+	double sum = 0;
+	unsigned seen = 0;
+
+	for (unsigned i = 0; i < rows.n; i++) {
+		double v = diagnosis_report_signal(r, port, signal, rows.newest + i);
+
+		if (isnan(v))
+			continue;
+		sum += v;
+		seen++;
+	}
+	return seen ? sum / seen : (double)NAN;
+}
+
+/* Groups the rows into steps, the newest step first. Steps begin at multiples of their length, so
+ * that the next document has the same ones. */
+static unsigned make_steps(const struct diagnosis_report *r, uint64_t every_ms,
+			   struct rows steps[HISTORY_STEPS_MAX])
+{
+	unsigned n = 0, rows = diagnosis_report_rows(r);
+	uint64_t last = 0;
+
+	for (unsigned i = 0; i < rows; i++) {
+		uint64_t step = diagnosis_report_row_ms(r, i) / every_ms;
+
+		if (n > 0 && step == last) {
+			steps[n - 1].n++;
+			continue;
+		}
+		if (n == HISTORY_STEPS_MAX)
+			break;
+		steps[n++] = (struct rows){i, 1};
+		last = step;
+	}
+	return n;
+}
+
+static bool is_same(double a, double b)
+{
+	return a == b || (isnan(a) && isnan(b));
+}
+
+/* Writes one number in place of a list if all steps have the same value. */
+static void api_add_steps(struct json_out *o, const char *word, const double *means, unsigned n)
+{
+	unsigned i = 1;
+
+	while (i < n && is_same(means[i], means[0]))
+		i++;
+	if (i >= n) {
+		json_out_real(o, word, n ? means[0] : (double)NAN);
+		return;
+	}
+	json_out_open(o, word, '[');
+	for (i = n; i-- > 0;)
+		json_out_real(o, NULL, means[i]);
+	json_out_close(o, ']');
+}
+
+static void api_add_port_steps(struct json_out *o, const struct diagnosis_report *r, size_t port,
+			       const struct history_query *q, const struct rows *steps, unsigned n)
+{
+	const bool is_still = n > 0 && diagnosis_report_is_still(r, port);
+	double means[HISTORY_STEPS_MAX];
+
+	/* Most of a thousand VFs are idle: average the window as one step. */
+	if (is_still)
+		n = 1;
+	json_out_open(o, NULL, '{');
+	json_out_text(o, "device", r->ports[port].device);
+	json_out_number(o, "port", r->ports[port].port);
+	json_out_open(o, "signals", '{');
+	for (int s = 0; s < N_SIGNALS; s++) {
+		if (!(q->signals & 1u << s))
+			continue;
+		for (unsigned i = 0; i < n; i++)
+			means[i] = rows_mean(r, port, (enum signal)s, steps[i]);
+		api_add_steps(o, signal_word((enum signal)s), means, n);
+	}
+	json_out_close(o, '}');
+	json_out_close(o, '}');
+}
+
+char *api_histories(const struct diagnosis_report *r, const struct history_query *q,
+		    size_t *ret_len)
+{
+	struct rows steps[HISTORY_STEPS_MAX];
+	unsigned n = make_steps(r, q->every_ms, steps);
+	struct json_out o = {0};
+
+	json_out_open(&o, NULL, '{');
+	api_add_time(&o, r);
+	json_out_number(&o, "stepMs", q->every_ms);
+	json_out_open(&o, "atMs", '[');
+	for (unsigned i = n; i-- > 0;)
+		json_out_number(&o, NULL,
+				diagnosis_report_row_ms(r, steps[i].newest) / q->every_ms *
+					q->every_ms);
+	json_out_close(&o, ']');
+	json_out_open(&o, "ports", '[');
+	for (size_t i = 0; i < r->n_ports; i++)
+		api_add_port_steps(&o, r, i, q, steps, n);
+	json_out_close(&o, ']');
 	json_out_close(&o, '}');
 	return api_text(&o, ret_len);
 }

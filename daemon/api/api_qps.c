@@ -1,4 +1,6 @@
-/* api_qps.c - one row after the other, as the join tells them. */
+// SPDX-License-Identifier: Apache-2.0
+/* api_qps.c - writes each row when qp_flows_each(), which joins queue pairs with flows, delivers
+ * it. */
 #include "api_qps.h"
 
 #include <arpa/inet.h>
@@ -12,16 +14,16 @@
 
 struct writer {
 	struct json_out out;
-	const struct api_qps_scene *scene;
+	const struct api_qps_input *input;
 };
 
-/* -1 is unknown. */
+/* Writes null for a negative value, which means unknown. */
 static void api_setting(struct json_out *o, const char *key, int n)
 {
 	json_out_known(o, key, n >= 0, (uint64_t)n);
 }
 
-/* All zero is unknown. */
+/* Writes "" for NULL and for an address of zeros, which mean unknown. */
 static void api_address(struct json_out *o, const char *key, const uint8_t *a)
 {
 	static const uint8_t none[16], mapped[12] = {[10] = 0xff, [11] = 0xff};
@@ -37,7 +39,7 @@ static void api_address(struct json_out *o, const char *key, const uint8_t *a)
 
 static void quantile(struct json_out *o, const char *key, const struct roce_flow *f, double q)
 {
-	uint64_t ns = roce_rtt_quantile(f, q);
+	uint64_t ns = roce_rtt_quantile(f->rtt, q);
 
 	json_out_known(o, key, ns != UINT64_MAX, ns);
 }
@@ -61,7 +63,7 @@ static void last_seen(struct writer *w, const struct roce_flow *f)
 	char text[UTC_TEXT_SIZE] = "";
 
 	if (f->last_seen_ns)
-		utc_text(w->scene->epoch_ms + f->last_seen_ns / 1000000, text);
+		utc_text(w->input->epoch_ms + f->last_seen_ns / 1000000, text);
 	json_out_text(&w->out, "lastSeen", text);
 }
 
@@ -109,7 +111,7 @@ static void owner(struct json_out *o, const struct qp_row *row)
 
 	json_out_text(o, "namespace", row->pod ? row->pod->namespace : "");
 	json_out_text(o, "pod", row->pod ? row->pod->pod : "");
-	json_out_text(o, "podUid", qp ? qp->pod_uid : "");
+	json_out_text(o, "uid", qp ? qp->pod_uid : "");
 	json_out_known(o, "pid", qp && qp->pid, qp ? qp->pid : 0);
 	json_out_text(o, "comm", qp ? qp->comm : "");
 	if (qp)
@@ -151,35 +153,34 @@ static int api_qps_add_row(const struct qp_row *row, void *arg)
 
 static void api_add_head(struct writer *w)
 {
-	const struct qps_status *s = &w->scene->status;
-	const struct qp_table *t = w->scene->sources.table;
+	const struct qps_status *s = &w->input->status;
+	const struct qp_table *t = w->input->sources.table;
 	struct json_out *o = &w->out;
 
 	json_out_text(o, "source", s->events ? "events" : s->read_ms ? "netlink" : "");
 	json_out_known(o, "ageSeconds", !s->events && s->read_ms,
-		       (w->scene->now_ms - s->read_ms) / 1000);
+		       (w->input->now_ms - s->read_ms) / 1000);
 	json_out_text(o, "error", s->error);
 	json_out_number(o, "dropped", t ? t->dropped : 0);
-	json_out_bool(o, "flows", w->scene->sources.packets);
+	json_out_bool(o, "flows", w->input->sources.packets);
 }
 
-/* How many rows there are is known last, and told last. */
-char *api_qps(const struct api_qps_scene *scene, const struct qp_question *question,
-	      size_t *ret_len)
+/* The number of rows is known only at the end, so it is the last member. */
+char *api_qps(const struct api_qps_input *input, const struct qp_query *query, size_t *ret_len)
 {
-	struct writer w = {.scene = scene};
+	struct writer w = {.input = input};
 	struct text *text = &w.out.text;
 	size_t total = 0;
 
 	json_out_open(&w.out, NULL, '{');
 	api_add_head(&w);
 	json_out_open(&w.out, "qps", '[');
-	if (qp_flows_each(&scene->sources, question, api_qps_add_row, &w, &total) < 0)
+	if (qp_flows_each(&input->sources, query, api_qps_add_row, &w, &total) < 0)
 		text->failed = true;
 	json_out_close(&w.out, ']');
 	json_out_number(&w.out, "total", total);
 	json_out_close(&w.out, '}');
-	text_add(text, "", 1); /* its end: the document is terminated */
+	text_add(text, "", 1); /* terminator */
 	if (text->failed) {
 		text_done(text);
 		return NULL;

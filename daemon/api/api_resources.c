@@ -1,5 +1,6 @@
-/* api_resources.c - see api_resources.h. A value that cannot be made for want of memory fails the
- * json_pack() around it. */
+// SPDX-License-Identifier: Apache-2.0
+/* api_resources.c - resources and pods as JSON. Allocation failures need no checks here: a NULL
+ * value makes the enclosing json_pack() fail. */
 #include "api_resources.h"
 
 #include <stdlib.h>
@@ -94,15 +95,15 @@ static const char *registration_name(enum registration_state s)
 
 static json_t *resource(const struct resource_table *t, const struct resource_info *r)
 {
-	size_t healthy = 0, given = 0;
+	size_t healthy = 0, allocated = 0;
 
 	for (size_t i = 0; i < r->n_devices; i++) {
 		healthy += t->devices[r->first_device + i].reasons == 0;
-		given += t->devices[r->first_device + i].state != RESERVATION_FREE;
+		allocated += t->devices[r->first_device + i].state != RESERVATION_FREE;
 	}
 	return json_pack("{so sb sI sI sI so ss so so sI sI sI}", "name", json_text(r->name),
 			 "shared", r->shared, "devices", (json_int_t)r->n_devices, "healthy",
-			 (json_int_t)healthy, "allocated", (json_int_t)given, "gidCapacity",
+			 (json_int_t)healthy, "allocated", (json_int_t)allocated, "gidCapacity",
 			 r->gid_capacity ? json_integer(r->gid_capacity) : json_null(),
 			 "registration", registration_name(r->registration), "error",
 			 json_text(r->error), "hint", json_text(r->hint), "registrations",
@@ -110,22 +111,24 @@ static json_t *resource(const struct resource_table *t, const struct resource_in
 			 (json_int_t)r->failures, "listsSent", (json_int_t)r->lists);
 }
 
-json_t *api_resources(const struct resource_table *t)
+json_t *api_resources(const struct resource_table *t, const struct api_filter *filter)
 {
 	json_t *a = json_array();
 
 	for (size_t i = 0; a && i < t->n_resources; i++)
-		a = api_push(a, resource(t, &t->resources[i]));
+		if (api_filter_name(filter, t->resources[i].name))
+			a = api_push(a, resource(t, &t->resources[i]));
 	return a;
 }
 
-char *api_resources_document(const struct resource_table *t, size_t *ret_len)
+char *api_resources_document(const struct resource_table *t, const struct api_filter *filter,
+			     size_t *ret_len)
 {
 	static const struct resource_table none;
 
 	t = t ? t : &none;
 	return api_print(json_pack("{sI so}", "generation", (json_int_t)t->generation, "resources",
-				   api_resources(t)),
+				   api_resources(t, filter)),
 			 ret_len);
 }
 
@@ -152,7 +155,7 @@ static bool api_same_pod(const struct pod_device *a, const struct pod_device *b)
 	       strcmp(a->uid, b->uid) == 0;
 }
 
-/* What containers hold, in the order of the document; `at` moves forward. */
+/* Allocations in the order of the document; `at` is the next one. */
 struct pod_walk {
 	const struct pod_device **list;
 	size_t n, at;
@@ -205,7 +208,7 @@ static const char *api_source_name(enum pod_source s)
 	return "";
 }
 
-/* Those that are only reserved have no pod yet. */
+/* Lists the allocations that have a pod; a reserved device has none yet. */
 static size_t list_pods(const struct pod_list *held, const struct pod_device **list)
 {
 	size_t n = 0;
@@ -217,8 +220,21 @@ static size_t list_pods(const struct pod_list *held, const struct pod_device **l
 	return n;
 }
 
+/* Adds the next pod, or skips one that is not selected. */
+static void add_pod(json_t **pods, struct pod_walk *w, const struct api_filter *filter)
+{
+	const struct pod_device *first = w->list[w->at];
+
+	if (api_filter_pod(filter, first->namespace, first->pod)) {
+		*pods = api_push(*pods, pod(w));
+		return;
+	}
+	while (w->at < w->n && api_same_pod(w->list[w->at], first))
+		w->at++;
+}
+
 char *api_pods(const struct resource_table *t, struct attach_list attachments, uint64_t epoch_ms,
-	       size_t *ret_len)
+	       const struct api_filter *filter, size_t *ret_len)
 {
 	struct pod_walk w = {
 		.list = calloc(t->held.n + 1, sizeof(struct pod_device *)),
@@ -229,7 +245,7 @@ char *api_pods(const struct resource_table *t, struct attach_list attachments, u
 
 	w.n = w.list ? list_pods(&t->held, w.list) : 0;
 	while (pods && w.at < w.n)
-		pods = api_push(pods, pod(&w));
+		add_pod(&pods, &w, filter);
 	document = json_pack("{sI so so}", "generation", (json_int_t)t->generation, "source",
 			     json_text(api_source_name(t->held.source)), "pods", pods);
 	free(w.list);

@@ -1,4 +1,5 @@
-/* doctor.c - one small check per kind of finding, in the order in which they are told. */
+// SPDX-License-Identifier: Apache-2.0
+/* doctor.c - one small check per kind of finding, in the order of the report. */
 #include "doctor.h"
 
 #include <errno.h>
@@ -34,6 +35,35 @@ const char *finding_kind_name(enum finding_kind kind)
 	return kind < N_FINDING_KINDS ? names[kind] : "unknown";
 }
 
+/* The name under which users know the device. */
+static const char *doctor_name_of(const struct attach_record *r)
+{
+	return r->plan.kind == PLAN_VF && r->function[0] ? r->function : r->id;
+}
+
+/* The pod that holds the object: from the attachments, else from the kubelet. */
+static void doctor_find_pod(const struct doctor_input *in, struct doctor_finding *f)
+{
+	const struct pod_device *holder = NULL;
+
+	f->namespace = f->pod = "";
+	for (size_t i = 0; i < in->attachments.n; i++) {
+		const struct attach_record *r = in->attachments.items[i].record;
+
+		if (r->state == ATTACH_FREE || strcmp(doctor_name_of(r), f->object) != 0)
+			continue;
+		f->namespace = r->owner.namespace;
+		f->pod = r->owner.pod;
+		return;
+	}
+	if (f->object[0] && in->resources)
+		holder = resource_table_holder(in->resources, f->object, f->object);
+	if (!holder)
+		return;
+	f->namespace = holder->namespace;
+	f->pod = holder->pod;
+}
+
 /* NULL: out of memory. */
 __attribute__((format(printf, 5, 6))) static struct doctor_finding *
 find(struct examination *x, enum finding_kind kind, const char *object, const char *help,
@@ -49,20 +79,21 @@ find(struct examination *x, enum finding_kind kind, const char *object, const ch
 	f->kind = kind;
 	f->help = help;
 	snprintf(f->object, sizeof(f->object), "%.*s", (int)sizeof(f->object) - 1, object);
+	doctor_find_pod(x->in, f);
 	va_start(ap, fmt);
 	vsnprintf(f->what, sizeof(f->what), fmt, ap);
 	va_end(ap);
 	return f;
 }
 
-/* `doctor --fix` works on it: the engine's own business. */
+/* The engine handles it on `rocectl doctor --fix`. */
 static void make_fixable(struct doctor_finding *f)
 {
 	if (f)
 		f->fixable = true;
 }
 
-/* --- work that does not end ------------------------------------------------------------------- */
+/* --- jobs that do not end --------------------------------------------------------------------- */
 
 static void check_stuck(struct examination *x)
 {
@@ -82,12 +113,6 @@ static void check_stuck(struct examination *x)
 
 /* --- attachments ------------------------------------------------------------------------------ */
 
-/* The name that a person looks for. */
-static const char *doctor_name_of(const struct attach_record *r)
-{
-	return r->plan.kind == PLAN_VF && r->function[0] ? r->function : r->id;
-}
-
 static bool is_slow(const struct examination *x, const struct attach_status *a)
 {
 	return x->in->now_ms > a->since_ms && x->in->now_ms - a->since_ms > DOCTOR_SLOW_MS;
@@ -103,16 +128,18 @@ static void check_dirty(struct examination *x, const struct attach_status *a)
 	if (!bad && !(is_slow(x, a) && (returning || r->state == ATTACH_ATTACHING)))
 		return;
 	explain_owner(&r->owner, owner, sizeof(owner));
-	f = find(x, FINDING_DIRTY, doctor_name_of(r),
-		 returning || bad ? "Until it is clean nobody gets it; it is tried again by itself."
-				  : "Its container waits for it; the pod's events say the same.",
-		 "%s %s for %" PRIu64 " s%s%s%s%.200s",
-		 bad	     ? "could not be cleaned after"
-		 : returning ? "is being returned from"
-			     : "is being attached to",
-		 owner, x->in->now_ms > a->since_ms ? (x->in->now_ms - a->since_ms) / 1000 : 0,
-		 a->step ? ", at step " : "", a->step ? a->step : "", a->error[0] ? ": " : "",
-		 a->error);
+	f = find(
+		x, FINDING_DIRTY, doctor_name_of(r),
+		returning || bad
+			? "It is not offered until it is clean; the return is retried automatically."
+			: "Its container waits for it; the pod's events say the same.",
+		"%s %s for %" PRIu64 " s%s%s%s%.200s",
+		bad	    ? "could not be cleaned after"
+		: returning ? "is being returned from"
+			    : "is being attached to",
+		owner, x->in->now_ms > a->since_ms ? (x->in->now_ms - a->since_ms) / 1000 : 0,
+		a->step ? ", at step " : "", a->step ? a->step : "", a->error[0] ? ": " : "",
+		a->error);
 	if (bad)
 		make_fixable(f);
 }
@@ -125,17 +152,17 @@ static void check_drift(struct examination *x, const struct attach_status *a)
 	explain_drift(a->drift, settings, sizeof(settings));
 	if (!settings[0])
 		return;
-	if (a->error[0]) { /* such as that it is not in the pod any more */
+	if (a->error[0]) { /* e.g. no longer in the pod */
 		find(x, FINDING_DRIFT, doctor_name_of(a->record),
-		     "It has lost its driver or left the bus, or somebody has moved it.", "%s",
-		     a->error);
+		     "It has lost its driver or left the bus, or another program has moved it.",
+		     "%s", a->error);
 		return;
 	}
 	f = find(x, FINDING_DRIFT, doctor_name_of(a->record),
 		 "Somebody changed it after the attach, on the host or in the pod.",
 		 "its %s %s not as it was set for the pod", settings,
 		 strchr(settings, ',') ? "are" : "is");
-	if (a->drift & ~(VF_NODE_GUID | VF_PORT_GUID)) /* those are never set anew in a pod */
+	if (a->drift & ~(VF_NODE_GUID | VF_PORT_GUID)) /* GUIDs are never set again in a pod */
 		make_fixable(f);
 }
 
@@ -153,7 +180,7 @@ static const struct pod_device *doctor_holder_of(const struct examination *x, co
 	return x->in->resources ? resource_table_holder(x->in->resources, function, "") : NULL;
 }
 
-/* Nothing is concluded before it is known what containers hold. */
+/* If the allocations are unknown, no device can be called orphaned. */
 static void check_orphans(struct examination *x)
 {
 	const struct host *host = x->in->host;
@@ -169,12 +196,11 @@ static void check_orphans(struct examination *x)
 		    attach_list_function(x->in->attachments, nd->function) ||
 		    doctor_holder_of(x, nd->function))
 			continue;
-		f = find(
-			x, FINDING_ORPHAN, nd->function,
-			"A pod that is gone has left it behind, or somebody moved it by hand; only "
-			"what rocelet has attached is fetched back.",
-			"%s is in %s%s, and no container holds it", nd->name,
-			where[0] ? "network namespace " : "another network namespace", where);
+		f = find(x, FINDING_ORPHAN, nd->function,
+			 "A pod that has ended left it behind, or it was moved by hand; only "
+			 "what rocelet has attached is fetched back.",
+			 "%s is in %s%s, and no container holds it", nd->name,
+			 where[0] ? "network namespace " : "another network namespace", where);
 		if (nd->origin[0])
 			make_fixable(f);
 	}
@@ -241,13 +267,13 @@ static void check_settings(struct examination *x)
 		    !doctor_holder_of(x, fn->id))
 			find(x, FINDING_SETTING, fn->id,
 			     "`ip link set PF vf N state auto` makes it follow the PF again.",
-			     "nobody has it, and its link is set to disable through %s: it would "
+			     "no pod has it, and its link is set to disable through %s: it would "
 			     "have no carrier in a pod",
 			     fn->parent);
 	}
 }
 
-/* --- what is offered -------------------------------------------------------------------------- */
+/* --- resources -------------------------------------------------------------------------------- */
 
 static const char *health_help(enum health_reason reason)
 {
@@ -286,7 +312,7 @@ static const char *health_help(enum health_reason reason)
 	return "";
 }
 
-/* The reason that comes first explains the others. */
+/* Help for the first reason, which explains the others. */
 static const char *help_for(unsigned reasons)
 {
 	for (enum health_reason r = 0; r < N_HEALTH_REASONS; r++)
@@ -306,7 +332,7 @@ static void check_device(struct examination *x, const struct resource_info *r,
 		     "it is unhealthy (%s), and not given to new containers as %s", text, r->name);
 }
 
-/* The slots of a shared resource are as healthy as its HCAs: the first speaks for all. */
+/* All slots of a shared resource have the health of its HCAs, so only the first is reported. */
 static void check_health(struct examination *x)
 {
 	const struct resource_table *t = x->in->resources;
@@ -318,6 +344,19 @@ static void check_health(struct examination *x)
 		for (size_t k = 0; k < n; k++)
 			check_device(x, r, &t->devices[r->first_device + k]);
 	}
+}
+
+/* CDI specifications: if one is missing, no container can get the resource. */
+static void check_files(struct examination *x)
+{
+	const struct resource_table *t = x->in->resources;
+
+	for (size_t i = 0; t && i < t->n_resources; i++)
+		if (t->resources[i].files_error[0])
+			find(x, FINDING_KUBELET, t->resources[i].name,
+			     "Containers that ask for it do not start until the file can be written. "
+			     "Is the folder (--cdi-dir) mounted, and writable?",
+			     "%s", t->resources[i].files_error);
 }
 
 static void check_empty(struct examination *x)
@@ -335,7 +374,7 @@ static void check_empty(struct examination *x)
 	}
 }
 
-/* Of the folder, which all resources share. */
+/* Reported once, because all resources share the folder. */
 static void check_registry(struct examination *x)
 {
 	const struct resource_table *t = x->in->resources;
@@ -352,11 +391,28 @@ static void check_registry(struct examination *x)
 	}
 }
 
+/* The pod resources socket is absent if the kubelet has another root folder or the folder is not
+ * mounted; the list of pods reports no error then. */
+static void check_list_of_pods(struct examination *x)
+{
+	const struct resource_table *t = x->in->resources;
+	bool registered = false;
+
+	for (size_t i = 0; t && i < t->n_resources; i++)
+		registered |= t->resources[i].registration == REGISTRATION_DONE;
+	if (registered && t->held.source == POD_SOURCE_NONE && !t->held_error[0])
+		find(x, FINDING_KUBELET, "",
+		     "Is the kubelet's pod-resources folder mounted, or its --root-dir another "
+		     "(--pod-resources)?",
+		     "resources are registered, and no list names the pods that have devices");
+}
+
 static void check_kubelet(struct examination *x)
 {
 	const struct resource_table *t = x->in->resources;
 
 	check_registry(x);
+	check_list_of_pods(x);
 	for (size_t i = 0; t && i < t->n_resources; i++) {
 		const struct resource_info *r = &t->resources[i];
 
@@ -373,7 +429,7 @@ static void check_kubelet(struct examination *x)
 		find(x, FINDING_KUBELET, "",
 		     "What was last known stays: devices of pods that have ended are not free, and who "
 		     "has them since is not seen. Is its pod-resources folder mounted?",
-		     "the kubelet does not tell which pod holds what: %s", t->held_error);
+		     "the kubelet does not report which pod holds which device: %s", t->held_error);
 }
 
 /* --- the engine ------------------------------------------------------------------------------- */
@@ -391,11 +447,49 @@ static void check_view(struct examination *x)
 
 static void check_privileges(struct examination *x)
 {
-	for (size_t i = 0; i < x->in->n_lacks; i++)
-		find(x, FINDING_PRIVILEGE, x->in->lacks[i].name,
+	for (size_t i = 0; i < x->in->n_missing; i++)
+		find(x, FINDING_PRIVILEGE, x->in->missing[i].name,
 		     "Add it to the container's capabilities (or the unit's CapabilityBoundingSet) "
 		     "if that is wanted here; SECURITY.md says what each is for.",
-		     "the daemon was started without it: %s", x->in->lacks[i].stops);
+		     "the daemon was started without it: %s", x->in->missing[i].stops);
+}
+
+static bool is_denial(const char *text)
+{
+	return strstr(text, "Permission denied") || strstr(text, "Operation not permitted");
+}
+
+/* The first error of the daemon that a security module may have caused; NULL: none. */
+static const char *find_denial(const struct doctor_input *in)
+{
+	const struct resource_table *t = in->resources;
+	const struct attach_counters *c = in->counters;
+
+	for (size_t i = 0; t && i < t->n_resources; i++) {
+		if (is_denial(t->resources[i].error))
+			return t->resources[i].error;
+		if (is_denial(t->resources[i].files_error))
+			return t->resources[i].files_error;
+	}
+	if (t && is_denial(t->held_error))
+		return t->held_error;
+	if (!c)
+		return NULL;
+	return is_denial(c->journal_error) ? c->journal_error
+	       : is_denial(c->cri.error)   ? c->cri.error
+	       : is_denial(c->view_error)  ? c->view_error
+					   : NULL;
+}
+
+static void check_confinement(struct examination *x)
+{
+	const char *by = x->in->confinement, *what = by && *by ? find_denial(x->in) : NULL;
+
+	if (what)
+		find(x, FINDING_PRIVILEGE, "",
+		     "The kernel's audit log (dmesg, ausearch -m avc) has the denial; "
+		     "docs/start/platforms.md says what each overlay needs.",
+		     "the daemon is confined by %s, and access was denied: %.256s", by, what);
 }
 
 static void check_journal(struct examination *x)
@@ -442,14 +536,23 @@ static void doctor_check_config(struct examination *x)
 		find(x, FINDING_CONFIG, "",
 		     c->offers_nothing
 			     ? "Nothing is offered until the file is right; what pods have is looked "
-			       "after. `rocelet --check-config` tells the same."
+			       "after. `rocelet --check-config` reports the same."
+		     : c->held
+			     ? "The configuration in use stays until no pod has any of them; "
+			       "\"lost-pool\": \"accept\" in the file ends the wait. A restart uses the "
+			       "file."
 			     : "The configuration of before stays in use until the file is right; a "
-			       "restart would leave none. `rocelet --check-config` tells the same.",
-		     "the configuration file is refused: %s", c->error.msg);
+			       "restart would leave none. `rocelet --check-config` reports the same.",
+		     "the configuration file is %s: %s", c->held ? "held" : "refused",
+		     c->error.msg);
 	if (x->in->port_error && x->in->port_error->code)
 		find(x, FINDING_CONFIG, "listen",
 		     "It is tried again each second; unix sockets are served meanwhile.", "%s",
 		     x->in->port_error->msg);
+	if (x->in->features_error && x->in->features_error->code)
+		find(x, FINDING_CONFIG, "features-dir",
+		     "Node labels are not updated, and expire. Is the folder mounted, and writable?",
+		     "%s", x->in->features_error->msg);
 	if (x->in->tls_expired)
 		find(x, FINDING_CONFIG, "listen",
 		     "Clients refuse it. A new one is read as soon as it is in its file.", "%s",
@@ -465,7 +568,7 @@ static void doctor_check_config(struct examination *x)
 		find(x, FINDING_CONFIG, r->resource[0] ? r->resource : r->name,
 		     r->kept ? "Its new text counts once it is right. A restart before that would "
 			       "leave it out."
-			     : "It counts once its text is right. `rocelet --check-config` tells the same.",
+			     : "It counts once its text is right. `rocelet --check-config` reports the same.",
 		     "%s: %s", r->kept ? "keeps its definition in use" : "is left out", r->why);
 	}
 }
@@ -477,6 +580,7 @@ int doctor_build(struct doctor *ret, const struct doctor_input *in)
 	*ret = (struct doctor){0};
 	check_view(&x);
 	check_privileges(&x);
+	check_confinement(&x);
 	check_stuck(&x);
 	check_attachments(&x, check_dirty);
 	check_orphans(&x);
@@ -487,6 +591,7 @@ int doctor_build(struct doctor *ret, const struct doctor_input *in)
 	check_journal(&x);
 	check_runtime(&x);
 	check_kubelet(&x);
+	check_files(&x);
 	check_empty(&x);
 	doctor_check_config(&x);
 	if (!x.failed)

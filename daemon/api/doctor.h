@@ -1,4 +1,5 @@
-/* doctor.h - what is wrong on this node, what it means and what would help. Pure; time is an
+/* SPDX-License-Identifier: Apache-2.0 */
+/* doctor.h - findings: problems of this node, their effect and the remedy. Pure; time is an
  * argument. */
 #pragma once
 
@@ -8,53 +9,57 @@
 #include "pool_config.h"
 #include "resource_table.h"
 
-/* How long an attach or a return may take before doctor speaks of it. */
+/* An attach or return that takes longer than this is reported. */
 #define DOCTOR_SLOW_MS 30000
 
 enum finding_kind {
-	FINDING_VIEW,	   /* what runs here cannot see the host */
-	FINDING_PRIVILEGE, /* a capability that is missing */
-	FINDING_STUCK,	   /* work on a thread that does not end */
-	FINDING_DIRTY,	   /* a device that could not be cleaned, or is long on its way */
-	FINDING_ORPHAN,	   /* a device in a namespace that nobody answers for */
-	FINDING_DRIFT,	   /* an attachment that is not as it was set */
+	FINDING_VIEW,	   /* the daemon's container lacks a view of the host */
+	FINDING_PRIVILEGE, /* a missing capability, or a security module that denies access */
+	FINDING_STUCK,	   /* a job that hangs */
+	FINDING_DIRTY,	   /* not clean, or attaching or returning for too long */
+	FINDING_ORPHAN,	   /* a device in another netns that no container holds */
+	FINDING_DRIFT,	   /* an attachment whose settings were changed */
 	FINDING_CHARDEV,   /* a device node is missing */
 	FINDING_UNHEALTHY,
-	FINDING_SETTING, /* a free VF is not as a clean one */
+	FINDING_SETTING, /* a free VF with a setting that would harm the next pod */
 	FINDING_JOURNAL,
 	FINDING_RUNTIME,
 	FINDING_KUBELET,
 	FINDING_EMPTY,	/* a resource without devices */
-	FINDING_CONFIG, /* the configuration file is not what is in use */
+	FINDING_CONFIG, /* a configuration that is rejected, in full or in part */
 	N_FINDING_KINDS
 };
 
 struct doctor_finding {
 	enum finding_kind kind;
-	bool fixable;	  /* `rocectl doctor --fix` works on it */
-	char object[192]; /* a device, a resource; "" = the node */
-	char what[512];	  /* what is there, and what it means */
+	bool fixable;	  /* `rocectl doctor --fix` handles it */
+	char object[192]; /* a device or resource; "" = the node */
+	char what[512];	  /* the problem and its effect */
+	/* The pod that holds the object, borrowed from the inputs; "" = none, or shared. */
+	const char *namespace, *pod;
 	const char *help; /* static */
 };
 
-/* Owns its array; zero-initialised it is empty. */
+/* Owns its array; all zero: empty. */
 struct doctor {
-	struct doctor_finding *findings; /* by kind */
+	struct doctor_finding *findings; /* grouped by kind */
 	size_t n;
 };
 
 struct doctor_input {
 	const struct host *host;
-	const struct resource_table *resources; /* NULL: not decided yet, nothing is said of it */
+	const struct resource_table *resources; /* NULL: not decided yet, gives no findings */
 	struct attach_list attachments;
-	const struct attach_counters *counters; /* NULL: nothing is attached here */
-	const struct config_state *config;	/* NULL: nothing is said of it */
-	const struct err *guard_error;		/* of the TCP listener's files; NULL: none */
-	const struct err *port_error;		/* of the listener itself; NULL: none */
-	bool tls_expired;			/* its certificate has */
-	const struct capability_lack *lacks;	/* what the daemon may not do */
-	size_t n_lacks;
-	const struct job_status *jobs; /* what has been running for long */
+	const struct attach_counters *counters;	  /* NULL: the engine does not run */
+	const struct config_state *config;	  /* NULL: gives no findings */
+	const struct err *guard_error;		  /* of the TCP listener's files; NULL: none */
+	const struct err *port_error;		  /* of the listener itself; NULL: none */
+	const struct err *features_error;	  /* of the file for NFD; NULL: none */
+	bool tls_expired;			  /* the listener's certificate has expired */
+	const struct missing_capability *missing; /* missing capabilities */
+	size_t n_missing;
+	const char *confinement;       /* confinement.h; NULL or "": none */
+	const struct job_status *jobs; /* jobs that have been running for a long time */
 	size_t n_jobs;
 	uint64_t now_ms; /* the loop's */
 };

@@ -1,10 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "event_watch.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
-#include "cleanup.h"
 #include "reply.h"
 
 static void waiter_done(struct event_waiter *w)
@@ -13,72 +12,55 @@ static void waiter_done(struct event_waiter *w)
 	free(w->device);
 }
 
-static void event_watch_answer_waiter(struct event_waiter *w, const struct event_ring *ring)
+static bool event_watch_answer(void *item, bool over, void *ring)
 {
+	struct event_waiter *w = item;
 	struct http_reply reply = {0};
 	size_t len = 0;
 
-	if (!http_has_left(w->deferred))
+	if (!over && !api_events_any(ring, &w->filter))
+		return false;
+	if (!http_client_disconnected(w->item.deferred))
 		reply_document(&reply, api_events(ring, &w->filter, &len));
-	http_answer(w->deferred, &reply);
+	http_answer(w->item.deferred, &reply);
 	waiter_done(w);
+	return true;
 }
 
-/* Those for whom there are events, whose time is over, or who have left. When the next one's is. */
-static uint64_t event_watch_answer_waiters(struct event_watch *watch, uint64_t now_ms)
+static void event_watch_settle(struct event_watch *w, bool all_over)
 {
-	uint64_t next = DUE_NEVER;
-	size_t n = 0;
-
-	for (size_t i = 0; i < watch->n; i++) {
-		struct event_waiter w = watch->items[i];
-
-		if (w.until_ms <= now_ms || http_has_left(w.deferred) ||
-		    api_events_any(watch->ring, &w.filter)) {
-			event_watch_answer_waiter(&w, watch->ring);
-			continue;
-		}
-		next = w.until_ms < next ? w.until_ms : next;
-		watch->items[n++] = w;
-	}
-	watch->n = n;
-	if (n == 0)
-		free(take_ptr(watch->items));
-	return next;
+	deferred_list_settle(&w->waiters, all_over, event_watch_answer, (void *)w->ring);
 }
 
-static void event_watch_on_due(void *arg)
+static void event_watch_on_timer(void *arg)
 {
-	struct event_watch *w = arg;
-
-	due_at(&w->due, event_watch_answer_waiters(w, uv_now(w->due.timer.loop)));
+	event_watch_settle(arg, false);
 }
 
 int event_watch_wait(struct event_watch *watch, struct http_deferred *deferred,
 		     const struct event_filter *filter, uint64_t until_ms)
 {
-	struct event_waiter w = {.deferred = deferred, .filter = *filter, .until_ms = until_ms};
-	struct event_waiter *slot;
+	struct event_waiter w = {.filter = *filter}, *slot;
 
 	w.filter.pod = w.pod = filter->pod ? strdup(filter->pod) : NULL;
 	w.filter.device = w.device = filter->device ? strdup(filter->device) : NULL;
 	slot = !w.pod == !filter->pod && !w.device == !filter->device
-		       ? array_push(watch->items, watch->n)
+		       ? deferred_list_add(&watch->waiters, deferred, until_ms)
 		       : NULL;
 	if (!slot) {
 		waiter_done(&w);
 		return -ENOMEM;
 	}
+	w.item = slot->item;
 	*slot = w;
-	http_keep(deferred);
-	due_in(&watch->due, 0);
+	event_watch_wake(watch);
 	return 0;
 }
 
 void event_watch_wake(struct event_watch *w)
 {
-	if (w && w->n > 0)
-		due_in(&w->due, 0);
+	if (w)
+		deferred_list_wake(&w->waiters, 0);
 }
 
 int event_watch_open(struct event_watch **ret, struct uv_loop_s *loop,
@@ -89,7 +71,7 @@ int event_watch_open(struct event_watch **ret, struct uv_loop_s *loop,
 	if (!w)
 		return err_set(e, -ENOMEM, "out of memory");
 	w->ring = ring;
-	due_init(&w->due, loop, event_watch_on_due, w);
+	deferred_list_init(&w->waiters, loop, sizeof(struct event_waiter), event_watch_on_timer, w);
 	*ret = w;
 	return 0;
 }
@@ -98,6 +80,6 @@ void event_watch_close(struct event_watch *w)
 {
 	if (!w)
 		return;
-	event_watch_answer_waiters(w, UINT64_MAX);
-	due_close(&w->due, free);
+	event_watch_settle(w, true);
+	deferred_list_close(&w->waiters, free);
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "json_out.h"
 
 #include <math.h>
@@ -57,6 +58,16 @@ void json_out_number(struct json_out *o, const char *key, uint64_t n)
 		o->text.len += number_u64(at, n);
 }
 
+void json_out_reading(struct json_out *o, const char *key, uint64_t v, enum unit unit)
+{
+	char *at;
+
+	json_out_begin_value(o, key);
+	at = text_reserve(&o->text, NUMBER_MAX);
+	if (at)
+		o->text.len += number_reading(at, v, unit);
+}
+
 void json_out_known(struct json_out *o, const char *key, bool is_known, uint64_t n)
 {
 	if (is_known)
@@ -72,7 +83,7 @@ void json_out_real(struct json_out *o, const char *key, double v)
 		return;
 	}
 	json_out_begin_value(o, key);
-	if (v == 0) /* most of them are, and this is quick */
+	if (v == 0) /* the most frequent value: skip the conversion */
 		text_add(&o->text, "0", 1);
 	else
 		text_addf(&o->text, "%.4g", v);
@@ -92,7 +103,7 @@ void json_out_counter(struct json_out *o, const char *key, double v)
 	text_addf(&o->text, "%.12g", v);
 }
 
-/* json_dump_callback_t. */
+/* A json_dump_callback_t. */
 static int append_text(const char *s, size_t n, void *text)
 {
 	text_add(text, s, n);
@@ -109,7 +120,7 @@ void json_out_value(struct json_out *o, const char *key, json_t *value)
 	json_decref(value);
 }
 
-/* Nothing of it has to be spelt in another way. */
+/* True if no character needs an escape. */
 static bool json_out_is_plain(const char *s)
 {
 	for (; *s != '\0'; s++)

@@ -1,78 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "live_watch.h"
 
 #include <stdlib.h>
 
-#include "array.h"
-#include "cleanup.h"
 #include "reply.h"
 
-static void live_watch_answer_waiter(struct live_watch *watch, const struct live_waiter *w,
-				     const struct live_scene *scene)
+struct live_answer {
+	struct live_cache *cache;
+	struct live_input input;
+};
+
+static bool live_watch_answer(void *item, bool over, void *arg)
 {
+	const struct live_waiter *w = item;
+	struct live_answer *a = arg;
 	struct http_reply reply = {0};
 	size_t len = 0;
 
-	if (!http_has_left(w->deferred))
-		reply_document(&reply, api_live(&watch->cache, scene, &w->question, &len));
-	http_answer(w->deferred, &reply);
+	if (!over && !api_live_any(&a->input, &w->query))
+		return false;
+	if (!http_client_disconnected(w->item.deferred))
+		reply_document(&reply, api_live(a->cache, &a->input, &w->query, &len));
+	http_answer(w->item.deferred, &reply);
+	return true;
 }
 
-/* Those for whom there is something, whose time is over, or who have left. When the next one's is.
- */
-static uint64_t live_watch_answer_waiters(struct live_watch *watch, uint64_t now_ms, bool all)
+static void live_watch_settle(struct live_watch *w, bool all_over)
 {
-	uint64_t next = DUE_NEVER;
-	struct live_scene scene = {0};
-	size_t n = 0;
+	struct live_answer a = {.cache = &w->cache};
 
-	watch->look(&scene, now_ms, watch->look_arg);
-	for (size_t i = 0; i < watch->n; i++) {
-		struct live_waiter w = watch->items[i];
-
-		if (all || w.until_ms <= now_ms || http_has_left(w.deferred) ||
-		    api_live_any(&scene, &w.question)) {
-			live_watch_answer_waiter(watch, &w, &scene);
-			continue;
-		}
-		next = w.until_ms < next ? w.until_ms : next;
-		watch->items[n++] = w;
-	}
-	watch->n = n;
-	if (n == 0)
-		free(take_ptr(watch->items));
-	return next;
+	w->look(&a.input, uv_now(w->waiters.timer.handle.loop), w->look_arg);
+	deferred_list_settle(&w->waiters, all_over, live_watch_answer, &a);
 }
 
-static void live_watch_on_due(void *arg)
+static void live_watch_on_timer(void *arg)
 {
-	struct live_watch *w = arg;
-
-	due_at(&w->due, live_watch_answer_waiters(w, uv_now(w->due.timer.loop), false));
+	live_watch_settle(arg, false);
 }
 
 int live_watch_wait(struct live_watch *watch, struct http_deferred *deferred,
-		    const struct live_question *question, uint64_t until_ms)
+		    const struct live_query *query, uint64_t until_ms)
 {
-	struct live_waiter *slot = array_push(watch->items, watch->n);
+	struct live_waiter *slot = deferred_list_add(&watch->waiters, deferred, until_ms);
 
 	if (!slot)
 		return -ENOMEM;
-	*slot = (struct live_waiter){deferred, *question, until_ms};
-	http_keep(deferred);
-	due_in(&watch->due, 0);
+	slot->query = *query;
+	deferred_list_wake(&watch->waiters, 0);
 	return 0;
 }
 
 void live_watch_sample(struct live_watch *w)
 {
-	if (w && w->n > 0)
-		due_in(&w->due, 0);
+	if (w)
+		deferred_list_wake(&w->waiters, 0);
 }
 
 void live_watch_event(struct live_watch *w)
 {
-	if (w && w->n > 0)
-		due_within(&w->due, LIVE_EVENT_WAIT_MS);
+	if (w)
+		deferred_list_wake(&w->waiters, LIVE_EVENT_WAIT_MS);
 }
 
 int live_watch_open(struct live_watch **ret, struct uv_loop_s *loop, live_look_fn *look,
@@ -84,7 +71,7 @@ int live_watch_open(struct live_watch **ret, struct uv_loop_s *loop, live_look_f
 		return err_set(e, -ENOMEM, "out of memory");
 	w->look = look;
 	w->look_arg = look_arg;
-	due_init(&w->due, loop, live_watch_on_due, w);
+	deferred_list_init(&w->waiters, loop, sizeof(struct live_waiter), live_watch_on_timer, w);
 	*ret = w;
 	return 0;
 }
@@ -101,6 +88,6 @@ void live_watch_close(struct live_watch *w)
 {
 	if (!w)
 		return;
-	live_watch_answer_waiters(w, uv_now(w->due.timer.loop), true);
-	due_close(&w->due, free_watch);
+	live_watch_settle(w, true);
+	deferred_list_close(&w->waiters, free_watch);
 }

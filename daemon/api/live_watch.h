@@ -1,44 +1,41 @@
-/* live_watch.h - answers those who follow the node (api_live.h): with each sample that is judged,
- * soon after an event, or when their time is over. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* live_watch.h - requests that follow the node (api_live.h) are answered after each judged sample,
+ * soon after an event, or at their deadline. */
 #pragma once
 
 #include "api_live.h"
-#include "due.h"
-#include "http.h"
+#include "deferred_list.h"
 
-/* Longer waits are cut to this: an answer that comes later has a deadline of its own, see
- * http_opts.order_ms. */
+/* Longer waits are cut to this: deferred answers have a deadline, too, see http_opts.kept_ms. */
 #define LIVE_WAIT_MAX_MS   25000
-/* Events that come together are told together. */
+/* Events within this time are answered together. */
 #define LIVE_EVENT_WAIT_MS 200
 
 struct live_waiter {
-	struct http_deferred *deferred; /* kept */
-	struct live_question question;
-	uint64_t until_ms;
+	struct deferred_item item; /* first */
+	struct live_query query;
 };
 
-typedef void live_look_fn(struct live_scene *ret, uint64_t now_ms, void *arg);
+typedef void live_look_fn(struct live_input *ret, uint64_t now_ms, void *arg);
 
-/* To be read; changed by the functions below. */
+/* Read-only for callers. */
 struct live_watch {
-	struct due due;
+	struct deferred_list waiters; /* of struct live_waiter */
 	live_look_fn *look;
 	void *look_arg;
 	struct live_cache cache;
-	struct live_waiter *items; /* owned; as many as the server lets wait */
-	size_t n;
 };
 
-/* look says what there is, whenever that is to be told. */
+/* look fills in the input whenever waiters are checked. */
 int live_watch_open(struct live_watch **ret, struct uv_loop_s *, live_look_fn *look, void *look_arg,
 		    struct err *);
-/* Keeps the deferred answer, from within the handler. -ENOMEM: it does not. */
-int live_watch_wait(struct live_watch *, struct http_deferred *, const struct live_question *,
+/* Call from within the handler; keeps the deferred answer. -ENOMEM: not kept. */
+int live_watch_wait(struct live_watch *, struct http_deferred *, const struct live_query *,
 		    uint64_t until_ms);
-/* A sample was judged: those who wait are answered in the loop's next turn. NULL is fine. */
+/* Call after judging a sample: waiters are answered in the loop's next turn. NULL is allowed. */
 void live_watch_sample(struct live_watch *);
-/* Something was added to the ring: a moment later. NULL is fine. */
+/* Call after adding to the ring: waiters are answered within LIVE_EVENT_WAIT_MS. NULL is
+ * allowed. */
 void live_watch_event(struct live_watch *);
-/* Answers everybody with what there is. NULL is fine. */
+/* Answers all waiters with what there is. NULL is allowed. */
 void live_watch_close(struct live_watch *);

@@ -1,7 +1,8 @@
-/* query.h - words of a query. Pure. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* query.h - parameters of a query. Pure. */
 #pragma once
 
 #include "http.h"
 
-/* 0 when it is not there; -EINVAL with its sentence when it is no number. */
+/* *ret is 0 if the parameter is missing. -EINVAL if it is not a number. */
 int query_number(const struct http_request *, const char *name, uint64_t *ret, struct err *);

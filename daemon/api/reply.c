@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "reply.h"
 
 #include <jansson.h>
@@ -28,7 +29,7 @@ void reply_string(struct http_reply *reply, unsigned status, const char *type, c
 void reply_document(struct http_reply *reply, char *text)
 {
 	if (!text) {
-		reply_string(reply, 500, REPLY_TEXT, "out of memory\n");
+		reply_string(reply, 500, REPLY_JSON, "{\"error\":\"out of memory\"}");
 		return;
 	}
 	reply->status = 200;
@@ -64,4 +65,12 @@ void reply_error(struct http_reply *reply, const struct err *e)
 	reply_document(reply, text);
 	if (text)
 		reply->status = status_of(e->code);
+}
+
+void reply_not_yet(struct http_reply *reply, const char *why)
+{
+	struct err e = {0};
+
+	err_set(&e, -EAGAIN, "%s", why);
+	reply_error(reply, &e);
 }

@@ -1,4 +1,5 @@
-/* reply.h - how the documents of routes.h are put into an answer. For nobody else. Pure. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* reply.h - helpers of the routes to fill in a reply. Pure. */
 #pragma once
 
 #include "http.h"
@@ -7,11 +8,13 @@
 #define REPLY_HTML "text/html; charset=utf-8"
 #define REPLY_JSON "application/json"
 
-/* Copies the body; out of memory is a 500 without one. */
+/* Copies the body. If out of memory: status 500 without a body. */
 void reply_copy(struct http_reply *, unsigned status, const char *type, const char *body,
 		size_t len);
 void reply_string(struct http_reply *, unsigned status, const char *type, const char *body);
-/* Takes the document; NULL is out of memory. */
+/* Takes ownership of the document; NULL means out of memory. */
 void reply_document(struct http_reply *, char *text);
-/* {"error":"..."} with the status that fits the code. */
+/* {"error":"..."} with 503: the document cannot be made yet. */
+void reply_not_yet(struct http_reply *, const char *why);
+/* {"error":"..."} with the HTTP status for the error code. */
 void reply_error(struct http_reply *, const struct err *);

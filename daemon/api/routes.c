@@ -1,44 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
 /* routes.c - one small function per document. */
 #include "routes.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "accept.h"
 #include "api.h"
 #include "api_attachments.h"
 #include "api_diagnosis.h"
 #include "api_resources.h"
-#include "capabilities.h"
 #include "cause.h"
 #include "cleanup.h"
-#include "device_name.h"
 #include "doctor.h"
 #include "event_watch.h"
 #include "explain.h"
 #include "inventory.h"
 #include "json_text.h"
+#include "openapi.h"
 #include "pool_config.h"
 #include "proposal.h"
 #include "query.h"
+#include "readiness.h"
 #include "reply.h"
-#include "routes_orders.h"
+#include "route.h"
+#include "routes_admin.h"
+#include "routes_agent.h"
+#include "routes_metrics.h"
 #include "routes_ports.h"
 #include "routes_qps.h"
 #include "sample_watch.h"
 #include "web_page.h"
 
 #define NAME_BYTES_MAX 512
+#define RUNBOOK_FOLDER "/runbook/" /* the runbook; below it a document for each cause */
 
-static const char *not_ready_because(const struct routes *r)
-{
-	if (!r->inventory || r->inventory->generation == 0)
-		return "not ready: the host's devices have not been read yet\n";
-	return r->page ? NULL : "not ready: the first sample has not been taken yet\n";
-}
-
-/* Documents for browsers come compressed; for the few who do not take that they are unpacked. */
+/* Web documents are stored compressed, and unpacked for the few clients that do not accept gzip. */
 static void reply_web(const struct web_page *page, const struct http_request *request,
 		      struct http_reply *reply)
 {
@@ -75,7 +73,7 @@ static bool has_tls_expired(const struct routes *r, uint64_t now_ms)
 	return expires_s > 0 && expires_s * 1000 <= r->epoch_ms + now_ms;
 }
 
-/* Ready all the same: there is one in use that works. NULL: out of memory. */
+/* "ok", followed by the problems that do not affect readiness. NULL: out of memory. */
 static char *ready_text(const struct routes *r, uint64_t now_ms, size_t *ret_len)
 {
 	const struct config_state *c = r->config;
@@ -86,9 +84,8 @@ static char *ready_text(const struct routes *r, uint64_t now_ms, size_t *ret_len
 		return NULL;
 	fputs("ok\n", f);
 	if (c && c->error.code)
-		fprintf(f, "the configuration file is refused: %s\n", c->error.msg);
-	if (r->port_error && r->port_error->code)
-		fprintf(f, "nothing is served over TCP: %s\n", r->port_error->msg);
+		fprintf(f, "the configuration file is %s: %s\n", c->held ? "held" : "refused",
+			c->error.msg);
 	if (r->guard_error && r->guard_error->code)
 		fprintf(f, "what guards TCP is not as its files are: %s\n", r->guard_error->msg);
 	if (has_tls_expired(r, now_ms))
@@ -103,72 +100,28 @@ static char *ready_text(const struct routes *r, uint64_t now_ms, size_t *ret_len
 	return NULL;
 }
 
-/* What is attached to pods cannot be looked after, or nothing can be attached. */
-static bool is_blind(const struct routes *r, char ret[512])
-{
-	struct attach_counters counters = {.view_error = "", .journal_error = ""};
-	const char *why = "";
-
-	if (r->orders.counters)
-		r->orders.counters(&counters, r->orders.arg);
-	if (counters.view_error[0])
-		why = counters.view_error;
-	else if (counters.journal_error[0])
-		why = counters.journal_error;
-	else if (counters.runtime_lacks_all)
-		why = counters.runtime_error;
-	snprintf(ret, 512, "not ready: %s\n", why);
-	return why[0];
-}
-
-/* What is asked of the daemon cannot be done at all. */
-static bool is_powerless(const struct routes *r, char ret[512])
-{
-	for (size_t i = 0; i < r->n_lacks; i++) {
-		if (!r->lacks[i].fatal)
-			continue;
-		snprintf(ret, 512, "not ready: %s is missing: %.400s\n", r->lacks[i].name,
-			 r->lacks[i].stops);
-		return true;
-	}
-	return false;
-}
-
-/* Who waits until a rollout is ready shall not get past a file that nothing works with. */
-static bool offers_nothing(const struct routes *r, char ret[512])
-{
-	const struct config_state *c = r->config;
-
-	if (!c || !c->offers_nothing)
-		return false;
-	snprintf(ret, 512, "not ready: the configuration file is refused: %s\n", c->error.msg);
-	return true;
-}
-
-/* Who asks for a rocelet by its pod asks for no other one: in an upgrade two of a node have the
- * same socket and port, one after the other. */
+/* True if the request names the pod of another rocelet: during an upgrade two of them use the
+ * node's socket and port, one after the other. */
 static bool routes_is_another(const struct routes *r, const struct http_request *request,
-			      char ret[512])
+			      char ret[READINESS_TEXT])
 {
 	const char *pod = http_param(request, "pod"), *own = r->own_pod ? r->own_pod : "";
 
-	snprintf(ret, 512, "not ready: this is the rocelet of %s%s\n", *own ? "pod " : "no pod",
-		 own);
+	snprintf(ret, READINESS_TEXT, "not ready: this is the rocelet of %s%s\n",
+		 *own ? "pod " : "no pod", own);
 	return pod && strcmp(pod, own) != 0;
 }
 
 static void answer_readyz(struct routes *r, const struct http_request *request,
 			  struct http_reply *reply)
 {
-	const char *because = not_ready_because(r);
 	size_t len = 0;
-	char *text, sentence[512];
+	char *text, sentence[READINESS_TEXT];
 
-	if (!because && (routes_is_another(r, request, sentence) || offers_nothing(r, sentence) ||
-			 is_blind(r, sentence) || is_powerless(r, sentence)))
-		because = sentence;
-	if (because) {
-		reply_string(reply, 503, REPLY_TEXT, because);
+	if (readiness_is_starting(r, sentence) || routes_is_another(r, request, sentence) ||
+	    readiness_is_refused(r, sentence) || readiness_cannot_attach(r, sentence) ||
+	    readiness_cannot_serve(r, sentence)) {
+		reply_string(reply, 503, REPLY_TEXT, sentence);
 		return;
 	}
 	text = ready_text(r, request->now_ms, &len);
@@ -176,28 +129,14 @@ static void answer_readyz(struct routes *r, const struct http_request *request,
 	free(text);
 }
 
-static void answer_metrics(struct routes *r, const struct http_request *request,
-			   struct http_reply *reply)
-{
-	enum metrics_format format = accept_metrics(request->accept);
-
-	if (!r->page) {
-		reply_string(reply, 503, REPLY_TEXT, "the first sample has not been taken yet\n");
-		return;
-	}
-	reply->status = 200;
-	reply->content_type = accept_content_type(format);
-	reply->page = page_ref(r->page);
-	reply->page_format = (int)format;
-}
-
-/* Renders the document anew when the inventory changed; false: out of memory. */
+/* Renders the document again if its inputs have changed; false: out of memory. */
 static bool refresh_devices(struct routes *r)
 {
 	uint64_t generation = r->inventory->generation;
 	uint64_t resources = r->resources ? r->resources->generation : 0;
-	const struct api_scene scene = {&r->inventory->host, generation,  r->resources,
-					r->attachments,	     r->epoch_ms, r->settings};
+	const struct api_input input = {
+		&r->inventory->host, generation,  r->resources, r->attachments,
+		r->epoch_ms,	     r->settings, NULL};
 	size_t len;
 	char *text;
 
@@ -206,7 +145,7 @@ static bool refresh_devices(struct routes *r)
 	    r->devices_attachments == r->attachments_generation &&
 	    r->devices_settings == r->settings_generation)
 		return true;
-	text = api_devices(&scene, &len);
+	text = api_devices(&input, &len);
 	if (!text)
 		return false;
 	free(r->devices);
@@ -219,69 +158,97 @@ static bool refresh_devices(struct routes *r)
 	return true;
 }
 
-/* False, and answered: nothing is known of the host's devices. */
+/* False if the host's devices have not been read yet; the reply is complete then. */
 static bool knows_devices(const struct routes *r, struct http_reply *reply)
 {
 	if (r->inventory && r->inventory->generation > 0)
 		return true;
-	reply_string(reply, 503, REPLY_TEXT, "the host's devices have not been read yet\n");
+	reply_not_yet(reply, "the host's devices have not been read yet");
 	return false;
+}
+
+/* False if the device does not exist; the reply is complete then. */
+static bool read_filter(const struct routes *r, const struct http_request *request,
+			struct api_filter *ret, struct http_reply *reply)
+{
+	struct err e = {0};
+
+	*ret = (struct api_filter){.namespace = http_param(request, "namespace"),
+				   .pod = http_param(request, "pod"),
+				   .kind = http_param(request, "kind"),
+				   .name = http_param(request, "name")};
+	ret->device = routes_wanted_device(r, request, &e);
+	if (e.code == 0)
+		return true;
+	reply_error(reply, &e);
+	return false;
+}
+
+/* Renders a selection; only the full document is cached. */
+static void reply_chosen_devices(const struct routes *r, const struct http_request *request,
+				 struct http_reply *reply)
+{
+	struct api_filter filter;
+	struct api_input input = {&r->inventory->host,
+				  r->inventory->generation,
+				  r->resources,
+				  r->attachments,
+				  r->epoch_ms,
+				  r->settings,
+				  &filter};
+	size_t len;
+
+	if (read_filter(r, request, &filter, reply))
+		reply_document(reply, api_devices(&input, &len));
 }
 
 static void answer_devices(struct routes *r, const struct http_request *request,
 			   struct http_reply *reply)
 {
-	(void)request;
 	if (!knows_devices(r, reply))
 		return;
-	if (refresh_devices(r))
+	if (request->n_params > 0)
+		reply_chosen_devices(r, request, reply);
+	else if (refresh_devices(r))
 		reply_copy(reply, 200, REPLY_JSON, r->devices, r->devices_len);
 	else
-		reply_string(reply, 500, REPLY_TEXT, "out of memory\n");
+		reply_document(reply, NULL);
 }
 
 static void answer_pods(struct routes *r, const struct http_request *request,
 			struct http_reply *reply)
 {
+	struct api_filter filter;
 	size_t len = 0;
 
-	(void)request;
-	if (r->resources)
-		reply_document(reply, api_pods(r->resources, r->attachments, r->epoch_ms, &len));
-	else
-		reply_string(reply, 503, REPLY_TEXT, "the kubelet has not been asked yet\n");
+	if (!r->resources)
+		reply_not_yet(reply, "the kubelet has not been asked yet");
+	else if (read_filter(r, request, &filter, reply))
+		reply_document(reply,
+			       api_pods(r->resources, r->attachments, r->epoch_ms, &filter, &len));
 }
 
 static void answer_resources(struct routes *r, const struct http_request *request,
 			     struct http_reply *reply)
 {
+	struct api_filter filter;
 	size_t len = 0;
 
-	(void)request;
-	reply_document(reply, api_resources_document(r->resources, &len));
+	if (read_filter(r, request, &filter, reply))
+		reply_document(reply, api_resources_document(r->resources, &filter, &len));
 }
 
 static void answer_attachments(struct routes *r, const struct http_request *request,
 			       struct http_reply *reply)
 {
+	struct api_filter filter;
 	size_t len = 0;
 
-	(void)request;
-	reply_document(reply, api_attachments(r->attachments, r->epoch_ms, &len));
+	if (read_filter(r, request, &filter, reply))
+		reply_document(reply, api_attachments(r->attachments, r->epoch_ms, &filter, &len));
 }
 
-/* The function of the parameter "device", whatever name it is called by. */
-static const char *wanted_device(const struct routes *r, const struct http_request *request,
-				 struct err *e)
-{
-	const char *name = http_param(request, "device");
-
-	if (!name || !r->inventory)
-		return name;
-	return device_behind_name(&r->inventory->host, r->attachments, name, e);
-}
-
-/* Where there are none yet and somebody wants to wait for them; false: to be answered now. */
+/* Defers the reply if no event matches and the client wants to wait; false: reply now. */
 static bool wait_for_events(const struct routes *r, const struct http_request *request,
 			    const struct event_filter *filter, uint64_t wait_s, struct err *e)
 {
@@ -296,7 +263,7 @@ static bool wait_for_events(const struct routes *r, const struct http_request *r
 	return false;
 }
 
-/* They are kept for who waits. A pod may be NAMESPACE/NAME. */
+/* Rejects long names, because they are stored while a client waits. A pod may be NAMESPACE/NAME. */
 static bool is_long(const char *name)
 {
 	return name && strlen(name) > NAME_BYTES_MAX;
@@ -315,8 +282,8 @@ static void answer_events(struct routes *r, const struct http_request *request,
 		reply_error(reply, &e);
 		return;
 	}
-	filter.device = wanted_device(r, request, &e);
-	if (e.code == -ENODEV) { /* it may have left the bus since */
+	filter.device = routes_wanted_device(r, request, &e);
+	if (e.code == -ENODEV) { /* it may have been removed since its last event */
 		filter.device = http_param(request, "device");
 		e = (struct err){0};
 	}
@@ -336,26 +303,26 @@ static void answer_events(struct routes *r, const struct http_request *request,
 static void answer_diagnosis(struct routes *r, const struct http_request *request,
 			     struct http_reply *reply)
 {
-	struct diagnosis_question question = {.pod = http_param(request, "pod"),
-					      .resources = r->resources};
+	struct diagnosis_query query = {.pod = http_param(request, "pod"),
+					.resources = r->resources};
 	struct err e = {0};
 	size_t len = 0;
 
 	if (!knows_devices(r, reply))
 		return;
 	if (!r->diagnosis) {
-		reply_string(reply, 503, REPLY_TEXT, "no sample has been judged yet\n");
+		reply_not_yet(reply, "no sample has been judged yet");
 		return;
 	}
-	question.host = &r->inventory->host;
-	question.function = wanted_device(r, request, &e);
+	query.host = &r->inventory->host;
+	query.function = routes_wanted_device(r, request, &e);
 	if (e.code < 0)
 		reply_error(reply, &e);
 	else
-		reply_document(reply, api_diagnosis(r->diagnosis, &question, &len));
+		reply_document(reply, api_diagnosis(r->diagnosis, &query, &len));
 }
 
-/* With the next sample: the last one may have been told already. */
+/* Waits for the next sample: the client may have the last one already. */
 static void answer_sample(struct routes *r, const struct http_request *request,
 			  struct http_reply *reply)
 {
@@ -376,29 +343,34 @@ static void answer_doctor(struct routes *r, const struct http_request *request,
 				  .config = r->config,
 				  .guard_error = r->guard_error,
 				  .port_error = r->port_error,
+				  .features_error = r->features_error,
 				  .tls_expired = has_tls_expired(r, request->now_ms),
-				  .lacks = r->lacks,
-				  .n_lacks = r->n_lacks,
+				  .missing = r->missing,
+				  .confinement = r->confinement,
+				  .n_missing = r->n_missing,
 				  .now_ms = request->now_ms};
 	struct attach_counters counters = {0};
 	struct job_status jobs[32];
+	struct api_filter filter;
 	struct doctor doctor;
 	size_t len = 0;
 
 	if (!knows_devices(r, reply))
 		return;
+	if (!read_filter(r, request, &filter, reply))
+		return;
 	in.host = &r->inventory->host;
 	in.jobs = jobs;
 	in.n_jobs = r->jobs ? r->jobs(jobs, ARRAY_SIZE(jobs), JOB_SLOW_MS) : 0;
-	if (r->orders.counters) {
-		r->orders.counters(&counters, r->orders.arg);
+	if (r->admin.counters) {
+		r->admin.counters(&counters, r->admin.arg);
 		in.counters = &counters;
 	}
 	if (doctor_build(&doctor, &in) < 0) {
 		reply_document(reply, NULL);
 		return;
 	}
-	reply_document(reply, api_doctor(&doctor, &len));
+	reply_document(reply, api_doctor(&doctor, &filter, &len));
 	doctor_done(&doctor);
 }
 
@@ -442,13 +414,13 @@ static void answer_explain(struct routes *r, const struct http_request *request,
 
 	if (!knows_devices(r, reply))
 		return;
-	function = wanted_device(r, request, &e);
+	function = routes_wanted_device(r, request, &e);
 	if (!function && e.code == 0)
 		err_set(&e, -EINVAL, "device is missing");
-	if (e.code < 0)
-		reply_error(reply, &e);
-	else
+	if (function)
 		reply_explanation(r, function, reply);
+	else
+		reply_error(reply, &e);
 }
 
 static void answer_config(struct routes *r, const struct http_request *request,
@@ -463,7 +435,7 @@ static void answer_config(struct routes *r, const struct http_request *request,
 	if (r->config_json)
 		reply_document(reply, api_config(r->config_json, &bpf, &len));
 	else
-		reply_string(reply, 503, REPLY_TEXT, "the configuration has not been read yet\n");
+		reply_not_yet(reply, "the configuration has not been read yet");
 }
 
 static void answer_suggest(struct routes *r, const struct http_request *request,
@@ -474,32 +446,151 @@ static void answer_suggest(struct routes *r, const struct http_request *request,
 		reply_document(reply, proposal_of(&r->inventory->host));
 }
 
-static const struct route {
-	const char *path;
-	void (*answer)(struct routes *, const struct http_request *, struct http_reply *);
-} table[] = {
-	{"/metrics", answer_metrics},
-	{"/healthz", answer_healthz},
-	{"/readyz", answer_readyz},
-	{"/api/v1/devices", answer_devices},
-	{"/api/v1/pods", answer_pods},
-	{"/api/v1/resources", answer_resources},
-	{"/api/v1/attachments", answer_attachments},
-	{"/api/v1/events", answer_events},
-	{"/api/v1/qps", routes_qps},
-	{"/api/v1/diagnosis", answer_diagnosis},
-	{"/api/v1/diagnosis/sample", answer_sample},
-	{"/api/v1/explain", answer_explain},
-	{"/api/v1/doctor", answer_doctor},
-	{"/api/v1/config", answer_config},
-	{"/api/v1/suggest", answer_suggest},
-	{"/api/v1/ports", routes_ports},
-	{"/api/v1/history", routes_history},
-	{"/api/v1/live", routes_live},
-	{"/" CAUSE_RUNBOOK, answer_runbook},
+static void answer_index(struct routes *r, const struct http_request *request,
+			 struct http_reply *reply)
+{
+	size_t len = 0;
+
+	reply_document(reply, route_index(r, request->now_ms, &len));
+}
+
+static void answer_openapi(struct routes *r, const struct http_request *request,
+			   struct http_reply *reply)
+{
+	size_t len = 0;
+
+	(void)r, (void)request;
+	reply_document(reply, openapi_text(&len));
+}
+
+#define KEY_DEVICE                                                                                 \
+	{                                                                                          \
+		"device", "string", "a device, by any of its names"                                \
+	}
+#define KEY_POD                                                                                    \
+	{                                                                                          \
+		"pod", "string", "a pod, NAME or NAMESPACE/NAME"                                   \
+	}
+
+#define KEY_NAMESPACE                                                                              \
+	{                                                                                          \
+		"namespace", "string", "the Kubernetes namespace of the pod"                       \
+	}
+
+static const struct route table[] = {
+	{"/metrics",
+	 routes_metrics,
+	 NULL,
+	 "the metrics page, in the format that Accept prefers",
+	 {{0}}},
+	{"/healthz", answer_healthz, NULL, "the daemon's loop runs", {{0}}},
+	{"/readyz",
+	 answer_readyz,
+	 NULL,
+	 "whether the daemon is ready, and what it cannot do",
+	 {{"pod", "string", "ready only if this is the daemon of that pod, NAMESPACE/NAME"}}},
+	{"/api/v1", answer_index, "Index", "this list", {{0}}},
+	{"/api/v1/openapi.json",
+	 answer_openapi,
+	 "{*}",
+	 "the API as an OpenAPI 3.1 document",
+	 {{0}}},
+	{"/api/v1/devices",
+	 answer_devices,
+	 "Devices",
+	 "every device of the node and the resources offered",
+	 {KEY_DEVICE, KEY_POD, KEY_NAMESPACE, {"kind", "string", "pf, vf, sf or virtual"}}},
+	{"/api/v1/pods", answer_pods, "Pods", "pods and their devices", {KEY_POD, KEY_NAMESPACE}},
+	{"/api/v1/resources",
+	 answer_resources,
+	 "Resources",
+	 "the resources offered to the kubelet",
+	 {{"name", "string", "a resource"}}},
+	{"/api/v1/attachments",
+	 answer_attachments,
+	 "Attachments",
+	 "interfaces in pods, and devices in transit",
+	 {KEY_DEVICE, KEY_POD, KEY_NAMESPACE}},
+	{"/api/v1/events",
+	 answer_events,
+	 "Events",
+	 "events, the oldest first",
+	 {KEY_DEVICE,
+	  KEY_POD,
+	  {"limit", "integer", "the newest so many"},
+	  {"after", "integer", "only those after this generation"},
+	  {"wait", "integer", "wait so many seconds for the first one"}}},
+	{"/api/v1/qps",
+	 routes_qps,
+	 "QueuePairs",
+	 "queue pairs and their flows",
+	 {KEY_DEVICE,
+	  KEY_POD,
+	  {"limit", "integer", "the first so many"},
+	  {"top", "string", "sort by ce, cnp, naks, retransmissions, rtt or packets"}}},
+	{"/api/v1/diagnosis",
+	 answer_diagnosis,
+	 "Diagnosis",
+	 "verdicts, and what cannot be decided",
+	 {KEY_DEVICE, KEY_POD}},
+	{"/api/v1/diagnosis/sample",
+	 answer_sample,
+	 "{*}?",
+	 "the next sample, as diagnosis judges it",
+	 {{0}}},
+	{"/api/v1/explain",
+	 answer_explain,
+	 "Explanation",
+	 "one device in a sentence",
+	 {KEY_DEVICE}},
+	{"/api/v1/doctor",
+	 answer_doctor,
+	 "Doctor",
+	 "problems of rocelet itself",
+	 {KEY_DEVICE, KEY_POD, KEY_NAMESPACE, {"kind", "string", "of the findings"}}},
+	{"/api/v1/agent",
+	 routes_agent,
+	 "Agent",
+	 "the parts of rocelet, and whether each works",
+	 {{0}}},
+	{"/api/v1/config", answer_config, "{*}", "the configuration in use", {{0}}},
+	{"/api/v1/suggest", answer_suggest, "{*}", "a configuration that suits the node", {{0}}},
+	{"/api/v1/ports",
+	 routes_ports,
+	 "Ports",
+	 "ports of the newest sample",
+	 {KEY_DEVICE, KEY_POD, KEY_NAMESPACE}},
+	{"/api/v1/history",
+	 routes_history,
+	 "History|Histories",
+	 "the last samples of one port, or thinned ones of all",
+	 {{"port", "string", "all samples of this port, DEVICE/PORT"},
+	  {"since", "integer", "with port: only those after this timeMs"},
+	  {"every", "integer", "without port: seconds between two samples"},
+	  {"signals", "string", "without port: names, with commas"}}},
+	{"/api/v1/counters",
+	 routes_counters,
+	 "Counters",
+	 "every counter of one port, with its rate",
+	 {{"port", "string", "the port, DEVICE/PORT"}}},
+	{"/api/v1/live",
+	 routes_live,
+	 "Live",
+	 "what is new since a sample",
+	 {{"since", "integer", "timeMs of the newest sample that the client has"},
+	  {"events", "integer", "generation of the newest event that the client has"},
+	  {"wait", "integer", "wait so many seconds for something new"}}},
+	{"/" CAUSE_RUNBOOK, answer_runbook, NULL, "the runbook", {{0}}},
+	{RUNBOOK_FOLDER, answer_runbook, NULL, "the runbook; below it each cause", {{0}}},
 };
 
-/* A proxy may leave its own path before ours. */
+const struct route *routes_table(size_t *ret_n)
+{
+	*ret_n = ARRAY_SIZE(table);
+	return table;
+}
+
+/* A proxy may prefix our paths with its own. */
 static bool routes_ends_with(const char *asked, const char *path)
 {
 	size_t n = strlen(asked), len = strlen(path);
@@ -509,14 +600,39 @@ static bool routes_ends_with(const char *asked, const char *path)
 
 static const struct route *find_route(const char *path)
 {
-	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
 		if (routes_ends_with(path, table[i].path))
 			return &table[i];
 	return NULL;
 }
 
-/* The page is at the root of wherever we are: at any path that ends with '/', but what looks like a
- * document of ours that was misspelt is none. */
+/* The page of the runbook at this path; NULL: none. */
+static const struct web_page *find_cause_page(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	size_t folder = strlen(RUNBOOK_FOLDER), len = slash ? (size_t)(slash - path) + 1 : 0;
+
+	if (len < folder || memcmp(path + len - folder, RUNBOOK_FOLDER, folder) != 0)
+		return NULL;
+	return web_cause(slash + 1);
+}
+
+/* A path below /api, of any version, with any prefix of a proxy. */
+static bool routes_is_under_api(const char *path)
+{
+	return strstr(path, "/api/") != NULL;
+}
+
+static void reply_no_such_path(struct http_reply *reply)
+{
+	struct err e = {0};
+
+	err_set(&e, -ENOENT, "no such path; /api/v1 lists them");
+	reply_error(reply, &e);
+}
+
+/* Every path that ends with '/' is the web page, because a proxy may add a prefix; except a
+ * misspelt path of a document. */
 static bool is_page(const char *path)
 {
 	char stem[HTTP_TARGET_MAX + 1];
@@ -527,22 +643,31 @@ static bool is_page(const char *path)
 		return false;
 	memcpy(stem, path, n - 1);
 	stem[n - 1] = '\0';
-	return !find_route(stem);
+	return !find_route(stem) && !find_cause_page(stem);
 }
 
 void routes_answer(const struct http_request *request, struct http_reply *reply, void *routes)
 {
+	const struct web_page *cause;
 	const struct route *route;
+	struct err e = {0};
 
 	if (request->deferred) {
-		routes_order(routes, request, reply);
+		routes_admin(routes, request, reply);
 		return;
 	}
 	route = find_route(request->path);
-	if (route)
+	if (route && route_is_api(route) && route_check_query(route, request, &e) < 0)
+		reply_error(reply, &e);
+	else if (route)
 		route->answer(routes, request, reply);
+	else if ((cause = find_cause_page(request->path)))
+		reply_web(cause, request, reply);
+	else if (routes_is_under_api(request->path))
+		reply_no_such_path(reply);
 	else if (is_page(request->path))
 		reply_web(&web_page, request, reply);
+	reply->is_tagged = route && route_is_api(route);
 }
 
 void routes_done(struct routes *r)

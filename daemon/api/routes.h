@@ -1,111 +1,159 @@
-/* routes.h - which document lives under which path. Pure: pointers to what others keep up to date
- * in, bodies out; no clock, no I/O. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* routes.h - answers requests with the document of their path. Pure: reads state that other modules
+ * keep up to date through the pointers in struct routes; no clock, no I/O. */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
+#include "admin_request.h"
 #include "api_bpf.h"
 #include "api_qps.h"
 #include "attach_status.h"
 #include "http.h"
 #include "job_status.h"
-#include "order.h"
 
-struct capability_lack;
+struct missing_capability;
 struct config_state;
+struct counters_watch;
 struct diagnosis_report;
 struct event_ring;
 struct event_watch;
 struct inventory;
 struct live_watch;
+struct report_reader;
 struct resource_table;
 struct sample_watch;
+struct self_counters;
 struct settings_table;
 
 /* code 0: done. */
-typedef void order_done_fn(const struct err *, void *done_arg);
+typedef void admin_done_fn(const struct err *, void *done_arg);
 
-/* Who carries out what people order. A hook with `done` returns 0 and calls it exactly once, never
- * from within; or a negative errno with its sentence, and never. All NULL: nobody does. */
-struct order_hooks {
-	/* owner.netns.path "" in the order: the namespace of its pod, which is still to be found.
+/* Carries out admin requests. A hook with `done` returns 0 and calls it exactly once, never from
+ * within; or a negative errno with its sentence, and never. All NULL: admin requests are not
+ * possible. */
+struct admin_hooks {
+	/* owner.netns.path "" in the request: the namespace of its pod, which is still to be found.
 	 */
-	int (*attach)(const char *function, const struct order *, order_done_fn *done,
+	int (*attach)(const char *function, const struct admin_request *, admin_done_fn *done,
 		      void *done_arg, struct err *, void *arg);
-	int (*detach)(const char *function, bool force, order_done_fn *done, void *done_arg,
+	int (*detach)(const char *function, bool force, admin_done_fn *done, void *done_arg,
 		      struct err *, void *arg);
-	/* Begins to set right what doctor found, as far as that can be done; doctor tells how it
-	 * goes. */
+	/* Starts the repairs of doctor's findings that can be repaired; doctor reports their
+	 * progress. */
 	void (*fix)(void *arg);
-	/* For doctor. */
+	/* Returns the counters that doctor evaluates. */
 	void (*counters)(struct attach_counters *ret, void *arg);
 	void *arg;
 };
 
-/* Who gives the node to a successor; NULL: nobody does. Returns 0 and stops soon, or a negative
- * errno with its sentence. *ret_pod: "namespace/name" of its own pod, "" = none; borrowed. */
+/* Hands the node over to a successor daemon; NULL: not supported. Returns 0, and the daemon stops
+ * soon, or a negative errno with its message. *ret_pod: "namespace/name" of this daemon's own pod,
+ * "" = none; borrowed. */
 struct hand_over_hook {
 	int (*begin)(const struct attach_owner *successor, const char **ret_pod, struct err *,
 		     void *arg);
 	void *arg;
 };
 
-/* Who keeps the table of queue pairs. All NULL: nobody does. */
+/* Handles requests of CNI plugins (daemon/cni/cni.h); NULL: this daemon attaches no devices. */
+typedef void cni_reply_fn(char *text, void *reply_arg); /* frees text; NULL = no memory */
+struct cni_hook {
+	/* Handles one request. 1: calls reply exactly once, later; 0: *ret_text is the reply, owned
+	 * by the caller, NULL = out of memory. is_wanted: is the client still connected? */
+	int (*request)(const char *text, size_t len, cni_reply_fn *reply,
+		       bool (*is_wanted)(void *reply_arg), void *reply_arg, char **ret_text,
+		       void *arg);
+	void *arg;
+};
+#define ROUTES_CNI_PATH "/api/v1/cni"
+
+/* Access to the table of queue pairs. All NULL: not available. */
 struct qp_hooks {
-	/* What there is, but for the host; borrowed until the loop goes on. */
+	/* Fills in everything except the host; borrowed until the next iteration of the loop. */
 	void (*look)(struct qp_sources *ret, struct qps_status *ret_status, void *arg);
-	/* Reads what is read only when somebody asks: the flows, and the table where no events
-	 * come. 1: done is called exactly once, never from within; 0: there is nothing to wait for.
-	 */
+	/* Reads what is only read on request: the flows, and the table if BPF events do not
+	 * maintain it. 1: calls done exactly once, later; 0: nothing to wait for. */
 	int (*refresh)(void (*done)(uint64_t now_ms, void *done_arg), void *done_arg, void *arg);
 	void *arg;
 };
 
-/* Set up by the composer, zero-initialised before; everything above `devices` is borrowed and may
- * be changed between two requests. */
+/* A deferred request for the metrics page. */
+struct page_waiter {
+	struct http_deferred *deferred; /* held by http_keep() */
+	int format;			/* enum metrics_format */
+};
+
+/* All zero, then filled in by daemon/compose. Everything above `devices`, except page_waiters, is
+ * borrowed and may change between requests. */
 struct routes {
 	const struct inventory *inventory;
 	const struct resource_table *resources; /* NULL: not decided yet */
-	struct page *page;			/* the last sample's, NULL until there is one */
-	const char *config_json;		/* the configuration in use, a JSON document */
-	uint64_t config_generation;		/* another one, another number */
-	const struct config_state *config;	/* whether the file is that; NULL: it is */
-	const struct err *guard_error;	     /* why nothing, or what was right before, guards TCP */
-	const struct err *port_error;	     /* why nothing listens there */
-	uint64_t (*tls_expires_s)(void);     /* of its certificate; 0 = none. NULL: none */
-	const struct capability_lack *lacks; /* what the daemon may not do */
-	size_t n_lacks;
-	const char *own_pod; /* namespace/name of the daemon's; NULL or "" = it is in none */
-	/* What is shown with it; NULL: no BPF. What it tells is borrowed until the next event. */
+	struct page *page;	    /* of the last sample; NULL: none, or not requested recently */
+	const char *config_json;    /* the active configuration as JSON */
+	uint64_t config_generation; /* changes with config_json */
+	const struct config_state *config; /* is the file active? NULL: yes */
+	const struct err *guard_error;	   /* why the TCP listener's certificates or passwords are
+					      missing or outdated */
+	const struct err *port_error;	   /* why the TCP listener is not open */
+	const bool *serves_tcp;		   /* NULL: no TCP listener is configured */
+	const struct err *features_error;  /* of the file for NFD; NULL: none is written */
+	const struct err *socket_error;	   /* of rocelet.sock; NULL: none */
+	/* Number of configured resources to register; 0 in a dry run. */
+	size_t n_to_register;
+	uint64_t (*tls_expires_s)(void); /* unix time at which the listener's certificate expires; 0
+					    = none. NULL: none */
+	const struct missing_capability *missing; /* missing capabilities */
+	size_t n_missing;
+	const char *confinement; /* by a security module (confinement.h); NULL or "" = none known */
+	const char *own_pod;	 /* namespace/name of the daemon's pod; NULL or "" = not in a pod */
+	/* Fills in the state of BPF; NULL: no BPF. *ret is borrowed until the next iteration of the
+	 * loop. */
 	void (*tell_bpf)(struct api_bpf *ret, void *tell_bpf_arg);
 	void *tell_bpf_arg;
 	const struct event_ring *events; /* NULL: none */
-	struct event_watch *event_watch; /* NULL: nobody may wait for events */
+	struct event_watch *event_watch; /* NULL: clients cannot wait for events */
 	struct qp_hooks qp_hooks;
 	const struct diagnosis_report *diagnosis; /* of the last sample; NULL: none yet */
-	struct sample_watch *sample_watch;	  /* NULL: nobody may wait for samples */
-	struct live_watch *live_watch;		  /* NULL: nobody may wait for what is new */
-	job_list_fn *jobs;			  /* NULL: unknown */
-	struct order_hooks orders;
+	bool is_sampled;			  /* the first sample has been taken */
+	/* Called for each request for the metrics page: renders the following samples for a while,
+	 * and takes a sample if there is no page yet. NULL: the page must exist already. */
+	void (*want_page)(void *want_page_arg);
+	void *want_page_arg;
+	struct page_waiter *page_waiters; /* owned, see routes_metrics_done() */
+	size_t n_page_waiters;
+	/* Reads the report on a worker (report_reader.h); NULL: read it on the loop. */
+	void (*read_report)(struct report_reader *, void *read_report_arg);
+	void *read_report_arg;
+	struct sample_watch *sample_watch;     /* NULL: clients cannot wait for samples */
+	struct counters_watch *counters_watch; /* NULL: the counters of a port are not available */
+	struct live_watch *live_watch;	       /* NULL: clients cannot wait for changes */
+	const struct self_counters *self;      /* NULL: unknown */
+	job_list_fn *jobs;		       /* NULL: unknown */
+	struct admin_hooks admin;
 	struct hand_over_hook hand_over;
-	uint64_t epoch_ms;	  /* unix time at the loop's time 0, to tell since when */
-	uint64_t started_unix_ms; /* when the daemon began */
-	uint32_t every_ms;	  /* between two samples */
+	struct cni_hook cni;
+	uint64_t epoch_ms;	  /* unix time at the loop's time 0, to convert monotonic times */
+	uint64_t started_unix_ms; /* when the daemon started */
+	uint32_t every_ms;	  /* interval between samples */
 	const char *node;	  /* the host's name; NULL = unknown */
-	/* To be set together: a new list is another generation. */
+	/* Set both together: a new list has a new generation. */
 	struct attach_list attachments;
 	uint64_t attachments_generation;
-	const struct settings_table *settings; /* NULL: none were read */
-	uint64_t settings_generation;	       /* likewise */
+	const struct settings_table *settings; /* NULL: not read */
+	uint64_t settings_generation;	       /* a new table has a new generation */
 
-	/* /api/v1/devices of these generations of the inventory, the resources, the attachments
-	 * and the settings, owned. */
+	/* The cached document of /api/v1/devices, and the generations of the inventory, resources,
+	 * attachments and settings from which it was made; owned. */
 	char *devices;
 	size_t devices_len;
 	uint64_t devices_generation, devices_resources, devices_attachments, devices_settings;
 };
 
+/* The function that the parameter "device" names, by any of its names; NULL if there is no
+ * parameter, or, with -ENODEV in err, no such device. */
+const char *routes_wanted_device(const struct routes *, const struct http_request *, struct err *);
 /* An http_handler_fn; arg is the struct routes. */
 void routes_answer(const struct http_request *, struct http_reply *, void *routes);
 void routes_done(struct routes *);

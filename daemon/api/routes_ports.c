@@ -1,60 +1,221 @@
-/* routes_ports.c - the question's words -> what is known of ports -> the document, or, of what is
- * new, later. */
+// SPDX-License-Identifier: Apache-2.0
+/* routes_ports.c - parses the query and replies with the document, at once or, for /api/v1/live and
+ * counters, later. */
 #include "routes_ports.h"
 
+#include <errno.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "api_ports.h"
+#include "cleanup.h"
+#include "counters_watch.h"
 #include "diagnosis_report.h"
 #include "inventory.h"
 #include "live_watch.h"
 #include "query.h"
 #include "reply.h"
+#include "report_reader.h"
 #include "resource_table.h"
 
-/* False, and answered: no sample has been judged. */
+#define HISTORY_LEAST_STEP_S 10
+#define HISTORY_STEP_S	     15
+
+/* False if no sample has been judged yet; the reply is complete then. */
 static bool knows_ports(const struct routes *r, struct http_reply *reply)
 {
 	if (r->diagnosis && r->inventory)
 		return true;
-	reply_string(reply, 503, REPLY_TEXT, "no sample has been judged yet\n");
+	reply_not_yet(reply, "no sample has been judged yet");
 	return false;
 }
 
 void routes_ports(struct routes *r, const struct http_request *request, struct http_reply *reply)
 {
+	struct api_filter filter = {.pod = http_param(request, "pod"),
+				    .namespace = http_param(request, "namespace")};
+	struct err e = {0};
 	size_t len = 0;
 
-	(void)request;
-	if (knows_ports(r, reply))
-		reply_document(reply,
-			       api_ports(r->diagnosis, &r->inventory->host, r->resources, &len));
+	if (!knows_ports(r, reply))
+		return;
+	filter.device = routes_wanted_device(r, request, &e);
+	if (e.code < 0)
+		reply_error(reply, &e);
+	else
+		reply_document(reply, api_ports(r->diagnosis, &r->inventory->host, r->resources,
+						&filter, &len));
+}
+
+/* The signals in a list, "nak,timeouts"; all of them if list is NULL. */
+static int read_signals(const char *list, uint32_t *ret, struct err *e)
+{
+	uint32_t found = list ? 0 : (1u << N_SIGNALS) - 1;
+
+	while (list && *list) {
+		size_t len = strcspn(list, ",");
+		int s = 0;
+
+		while (s < N_SIGNALS && (strlen(signal_word((enum signal)s)) != len ||
+					 strncmp(signal_word((enum signal)s), list, len) != 0))
+			s++;
+		if (s == N_SIGNALS)
+			return err_set(e, -EINVAL, "signals: no such signal: %.*s", (int)len, list);
+		found |= 1u << s;
+		list += len + (list[len] == ',');
+	}
+	*ret = found;
+	return 0;
+}
+
+/* --- history ---------------------------------------------------------------------------------- */
+
+/* A query; rendering all ports of a large node takes up to 0.1 s, so a worker does it. */
+struct asked_history {
+	struct report_reader reader;
+	struct http_deferred *deferred;
+	char *port; /* owned; NULL: all ports */
+	uint64_t since_ms;
+	struct history_query of_all;
+	char *text; /* the answer */
+	struct err error;
+};
+
+static void asked_history_free(struct asked_history *a)
+{
+	free(a->port);
+	free(a->text);
+	free(a);
+}
+
+static int read_history_query(struct asked_history *a, const struct http_request *request,
+			      struct err *e)
+{
+	const char *port = http_param(request, "port");
+	uint64_t every_s = 0;
+
+	if (port) {
+		a->port = strdup(port);
+		return a->port ? query_number(request, "since", &a->since_ms, e)
+			       : err_set(e, -ENOMEM, "out of memory");
+	}
+	if (query_number(request, "every", &every_s, e) == 0 &&
+	    read_signals(http_param(request, "signals"), &a->of_all.signals, e) == 0 &&
+	    http_param(request, "every") &&
+	    (every_s < HISTORY_LEAST_STEP_S || every_s > WINDOW_ROWS))
+		err_set(e, -EINVAL, "every: %d to %d seconds", HISTORY_LEAST_STEP_S, WINDOW_ROWS);
+	a->of_all.every_ms = (every_s ? every_s : HISTORY_STEP_S) * 1000;
+	return e->code;
+}
+
+static void make_history(struct report_reader *reader, const struct diagnosis_report *report)
+{
+	struct asked_history *a = (struct asked_history *)reader; /* its first member */
+	size_t port, len = 0;
+
+	if (!report) {
+		err_set(&a->error, -EAGAIN, "the daemon is stopping");
+		return;
+	}
+	if (!a->port) {
+		a->text = api_histories(report, &a->of_all, &len);
+		return;
+	}
+	port = api_port_find(report, a->port);
+	if (port == SIZE_MAX)
+		err_set(&a->error, -ENODEV, "no such port is watched");
+	else
+		a->text = api_history(report, port, a->since_ms, &len);
+}
+
+static void reply_history(struct asked_history *a, struct http_reply *reply)
+{
+	if (a->error.code < 0)
+		reply_error(reply, &a->error);
+	else
+		reply_document(reply, take_ptr(a->text));
+}
+
+static void on_history_made(struct report_reader *reader)
+{
+	struct asked_history *a = (struct asked_history *)reader; /* its first member */
+	struct http_reply reply = {0};
+
+	reply_history(a, &reply);
+	http_answer(a->deferred, &reply);
+	asked_history_free(a);
 }
 
 void routes_history(struct routes *r, const struct http_request *request, struct http_reply *reply)
 {
-	const char *name = http_param(request, "port");
-	uint64_t since_ms = 0;
-	struct err e = {0};
-	size_t port, len = 0;
+	struct asked_history *a;
 
 	if (!knows_ports(r, reply))
 		return;
-	port = name ? api_port_find(r->diagnosis, name) : SIZE_MAX;
-	if (query_number(request, "since", &since_ms, &e) == 0 && port == SIZE_MAX)
-		err_set(&e, name ? -ENODEV : -EINVAL, "%s",
-			name ? "no such port is watched" : "port is missing, as mlx5_0/1");
-	if (e.code < 0)
-		reply_error(reply, &e);
-	else
-		reply_document(reply, api_history(r->diagnosis, port, since_ms, &len));
+	a = calloc(1, sizeof(*a));
+	if (!a) {
+		reply_document(reply, NULL);
+		return;
+	}
+	a->reader = (struct report_reader){.read = make_history, .done = on_history_made};
+	a->deferred = request->soon;
+	if (read_history_query(a, request, &a->error) == 0) {
+		if (r->read_report && request->soon) {
+			http_keep(request->soon);
+			r->read_report(&a->reader, r->read_report_arg);
+			return;
+		}
+		make_history(&a->reader, r->diagnosis);
+	}
+	reply_history(a, reply);
+	asked_history_free(a);
 }
 
-void routes_live_look(struct live_scene *ret, uint64_t now_ms, void *routes)
+/* --- counters --------------------------------------------------------------------------------- */
+
+/* The port that the query names, if it is watched. */
+static int read_port_name(const struct routes *r, const struct http_request *request,
+			  struct port_name *ret, struct err *e)
+{
+	const char *port = http_param(request, "port");
+	size_t at;
+
+	if (!port)
+		return err_set(e, -EINVAL, "port is missing");
+	at = api_port_find(r->diagnosis, port);
+	if (at == SIZE_MAX)
+		return err_set(e, -ENODEV, "no such port is watched");
+	snprintf(ret->device, sizeof(ret->device), "%s", r->diagnosis->ports[at].device);
+	ret->port = r->diagnosis->ports[at].port;
+	return 0;
+}
+
+void routes_counters(struct routes *r, const struct http_request *request, struct http_reply *reply)
+{
+	struct port_name name = {0};
+	struct err e = {0};
+
+	if (!knows_ports(r, reply))
+		return;
+	if (read_port_name(r, request, &name, &e) == 0) {
+		if (r->counters_watch && request->later &&
+		    counters_watch_wait(r->counters_watch, request->later, &name,
+					request->now_ms) == 0)
+			return;
+		err_set(&e, -EAGAIN, "too many wait for counters, ask again later");
+	}
+	reply_error(reply, &e);
+}
+
+/* --- what is new ------------------------------------------------------------------------------ */
+
+void routes_live_look(struct live_input *ret, uint64_t now_ms, void *routes)
 {
 	const struct routes *r = routes;
 
-	*ret = (struct live_scene){
+	*ret = (struct live_input){
 		.report = r->diagnosis,
 		.events = r->events,
 		.node = r->node,
@@ -70,21 +231,21 @@ void routes_live_look(struct live_scene *ret, uint64_t now_ms, void *routes)
 }
 
 static bool wait_for_news(const struct routes *r, const struct http_request *request,
-			  const struct live_question *q, const struct live_scene *scene,
+			  const struct live_query *q, const struct live_input *input,
 			  uint64_t wait_s)
 {
 	uint64_t wait_ms = wait_s < LIVE_WAIT_MAX_MS / 1000 ? wait_s * 1000 : LIVE_WAIT_MAX_MS;
 
-	return wait_s > 0 && r->live_watch && request->later && !api_live_any(scene, q) &&
+	return wait_s > 0 && r->live_watch && request->later && !api_live_any(input, q) &&
 	       live_watch_wait(r->live_watch, request->later, q, request->now_ms + wait_ms) == 0;
 }
 
-/* Whoever cannot wait gets what there is, and is to ask again after a while of his own. */
+/* If the request cannot be deferred, it gets the current document, and the client retries later. */
 void routes_live(struct routes *r, const struct http_request *request, struct http_reply *reply)
 {
-	struct live_question q = {0};
+	struct live_query q = {0};
 	struct live_cache none = {0};
-	struct live_scene scene;
+	struct live_input input;
 	struct err e = {0};
 	uint64_t wait_s = 0;
 	size_t len = 0;
@@ -95,10 +256,10 @@ void routes_live(struct routes *r, const struct http_request *request, struct ht
 		reply_error(reply, &e);
 		return;
 	}
-	routes_live_look(&scene, request->now_ms, r);
-	if (wait_for_news(r, request, &q, &scene, wait_s))
+	routes_live_look(&input, request->now_ms, r);
+	if (wait_for_news(r, request, &q, &input, wait_s))
 		return;
 	reply_document(reply,
-		       api_live(r->live_watch ? &r->live_watch->cache : &none, &scene, &q, &len));
+		       api_live(r->live_watch ? &r->live_watch->cache : &none, &input, &q, &len));
 	live_cache_done(&none);
 }

@@ -1,5 +1,5 @@
-/* routes_qps.c - the question's words -> is the table fresh? -> the document, now or a moment
- * later. */
+// SPDX-License-Identifier: Apache-2.0
+/* routes_qps.c - parses the query, refreshes the table if needed, then replies. */
 #include "routes_qps.h"
 
 #include <stdlib.h>
@@ -9,11 +9,11 @@
 #include "inventory.h"
 #include "reply.h"
 
-/* A question, with words of its own: it may have to wait. */
+/* A query with copies of its parameters, because the reply may be deferred. */
 struct asked {
 	struct routes *routes;
 	struct http_deferred *deferred;
-	struct qp_question question;
+	struct qp_query query;
 	char device[128], function[DEV_ID_SIZE], pod[384];
 	uint64_t now_ms;
 };
@@ -53,23 +53,24 @@ static int take_top(const struct http_request *request, enum qp_top *ret, struct
 	return 0;
 }
 
-/* A name that no function has may be that of a device or netdev in a pod. */
+/* Finds the function of the device. A name without a function may be a device or netdev in a
+ * pod. */
 static void routes_find_function(struct asked *a)
 {
 	const struct routes *r = a->routes;
 	const char *function = NULL;
 
-	if (a->question.device && r->inventory)
+	if (a->query.device && r->inventory)
 		function = device_by_name(&r->inventory->host, r->attachments, a->device, NULL);
 	if (!function)
 		return;
 	snprintf(a->function, sizeof(a->function), "%s", function);
-	a->question.function = a->function;
+	a->query.function = a->function;
 }
 
-static int take_question(struct asked *a, const struct http_request *request, struct err *e)
+static int take_query(struct asked *a, const struct http_request *request, struct err *e)
 {
-	struct qp_question *q = &a->question;
+	struct qp_query *q = &a->query;
 	int r = routes_take_word(request, "device", a->device, sizeof(a->device), &q->device, e);
 
 	if (r == 0)
@@ -86,13 +87,13 @@ static int take_question(struct asked *a, const struct http_request *request, st
 static void reply_qps(const struct asked *a, struct http_reply *reply)
 {
 	const struct routes *r = a->routes;
-	struct api_qps_scene scene = {.epoch_ms = r->epoch_ms, .now_ms = a->now_ms};
+	struct api_qps_input input = {.epoch_ms = r->epoch_ms, .now_ms = a->now_ms};
 	size_t len = 0;
 
 	if (r->qp_hooks.look)
-		r->qp_hooks.look(&scene.sources, &scene.status, r->qp_hooks.arg);
-	scene.sources.host = r->inventory ? &r->inventory->host : NULL;
-	reply_document(reply, api_qps(&scene, &a->question, &len));
+		r->qp_hooks.look(&input.sources, &input.status, r->qp_hooks.arg);
+	input.sources.host = r->inventory ? &r->inventory->host : NULL;
+	reply_document(reply, api_qps(&input, &a->query, &len));
 }
 
 static void on_fresh(uint64_t now_ms, void *arg)
@@ -101,13 +102,13 @@ static void on_fresh(uint64_t now_ms, void *arg)
 	struct http_reply reply = {0};
 
 	a->now_ms = now_ms;
-	if (!http_has_left(a->deferred))
+	if (!http_client_disconnected(a->deferred))
 		reply_qps(a, &reply);
 	http_answer(a->deferred, &reply);
 	free(a);
 }
 
-/* Whoever cannot wait gets what there is. */
+/* Defers the reply until the table is fresh; false: reply now with the current table. */
 static bool wait_for_flows(struct asked *a, struct http_deferred *later)
 {
 	const struct qp_hooks *h = &a->routes->qp_hooks;
@@ -132,10 +133,10 @@ void routes_qps(struct routes *r, const struct http_request *request, struct htt
 	}
 	a->routes = r;
 	a->now_ms = request->now_ms;
-	if (take_question(a, request, &e) < 0)
+	if (take_query(a, request, &e) < 0)
 		reply_error(reply, &e);
 	else if (wait_for_flows(a, request->later))
-		return; /* on_fresh() frees it */
+		return; /* on_fresh() frees a */
 	else
 		reply_qps(a, reply);
 	free(a);

@@ -1,76 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "sample_watch.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
-#include "cleanup.h"
 #include "reply.h"
 
-/* line NULL: none has come. */
-static void sample_watch_answer_waiter(const struct sample_waiter *w, const char *line)
+/* line NULL: there is no sample. */
+static bool sample_watch_answer(void *item, bool over, void *line)
 {
+	const struct deferred_item *w = item;
 	struct http_reply reply = {0};
 
+	if (!over)
+		return false;
 	reply_document(&reply, strdup(line ? line : "null"));
 	http_answer(w->deferred, &reply);
+	return true;
 }
 
-/* Those whose time is over, or who have left. When the next one's is. */
-static uint64_t answer_late(struct sample_watch *watch, uint64_t now_ms)
-{
-	uint64_t next = DUE_NEVER;
-	size_t n = 0;
-
-	for (size_t i = 0; i < watch->n; i++) {
-		struct sample_waiter w = watch->items[i];
-
-		if (w.until_ms <= now_ms || http_has_left(w.deferred)) {
-			sample_watch_answer_waiter(&w, NULL);
-			continue;
-		}
-		next = w.until_ms < next ? w.until_ms : next;
-		watch->items[n++] = w;
-	}
-	watch->n = n;
-	if (n == 0)
-		free(take_ptr(watch->items));
-	return next;
-}
-
-static void sample_watch_on_due(void *arg)
+static void sample_watch_on_timer(void *arg)
 {
 	struct sample_watch *w = arg;
 
-	due_at(&w->due, answer_late(w, uv_now(w->due.timer.loop)));
+	deferred_list_settle(&w->waiters, false, sample_watch_answer, NULL);
 }
 
-int sample_watch_wait(struct sample_watch *watch, struct http_deferred *deferred, uint64_t now_ms)
+int sample_watch_wait(struct sample_watch *w, struct http_deferred *deferred, uint64_t now_ms)
 {
-	struct sample_waiter *slot = array_push(watch->items, watch->n);
-
-	if (!slot)
-		return -ENOMEM;
-	*slot = (struct sample_waiter){deferred, now_ms + SAMPLE_WAIT_MAX_MS};
-	http_keep(deferred);
-	due_at(&watch->due, watch->items[0].until_ms); /* who came first waits no longer */
-	return 0;
+	return deferred_list_add(&w->waiters, deferred, now_ms + SAMPLE_WAIT_MAX_MS) ? 0 : -ENOMEM;
 }
 
 bool sample_watch_wants(const struct sample_watch *w)
 {
-	return w && w->n > 0;
+	return w && w->waiters.n > 0;
 }
 
 void sample_watch_tell(struct sample_watch *w, const char *line)
 {
-	if (!w)
-		return;
-	for (size_t i = 0; i < w->n; i++)
-		sample_watch_answer_waiter(&w->items[i], line);
-	w->n = 0;
-	free(take_ptr(w->items));
-	due_at(&w->due, DUE_NEVER);
+	if (w)
+		deferred_list_settle(&w->waiters, true, sample_watch_answer, (void *)line);
 }
 
 int sample_watch_open(struct sample_watch **ret, struct uv_loop_s *loop, struct err *e)
@@ -79,7 +48,8 @@ int sample_watch_open(struct sample_watch **ret, struct uv_loop_s *loop, struct 
 
 	if (!w)
 		return err_set(e, -ENOMEM, "out of memory");
-	due_init(&w->due, loop, sample_watch_on_due, w);
+	deferred_list_init(&w->waiters, loop, sizeof(struct deferred_item), sample_watch_on_timer,
+			   w);
 	*ret = w;
 	return 0;
 }
@@ -89,5 +59,5 @@ void sample_watch_close(struct sample_watch *w)
 	if (!w)
 		return;
 	sample_watch_tell(w, NULL);
-	due_close(&w->due, free);
+	deferred_list_close(&w->waiters, free);
 }

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 /* apply.c - see apply.h.
  *
- * Can fail by: out of memory; the next tick decides the same again. */
+ * Failures: out of memory; the next tick makes the same decision again. */
 #include "apply.h"
 
 #include <string.h>
@@ -10,22 +11,22 @@
 #include "operation.h"
 #include "outcome.h"
 
-/* How long the runtime may take to say that a sandbox has ended after its namespace has. */
+/* How long the runtime may take to report the end of a sandbox after its namespace was removed. */
 #define ENDING_MS 2000
 
-/* True, and said once, in a daemon that only says what it would do. why: NULL is fine. */
-static bool only_say(const struct attach_engine *e, struct attachment *a, const char *what,
-		     const char *why)
+/* Dry run: log once, return true. why: may be NULL. */
+static bool apply_dry_run(const struct attach_engine *e, struct attachment *a, const char *what,
+			  const char *why)
 {
 	char device[DEVICE_TEXT_SIZE], owner[OWNER_TEXT_SIZE];
 
 	if (!e->dry_run)
 		return false;
-	if (!a->told_dry)
+	if (!a->dry_logged)
 		log_info("attach", 0, "dry run: would %s %s: %s%s%s", what,
 			 device_text(&a->record, device), owner_text(&a->record.owner, owner),
 			 why ? ", " : "", why ? why : "");
-	a->told_dry = true;
+	a->dry_logged = true;
 	return true;
 }
 
@@ -49,13 +50,13 @@ static void follow_pool(struct attachment *a, const struct pool_network *n)
 
 /* --- into a pod ------------------------------------------------------------------------------- */
 
-/* The record of what is to be attached; NULL: out of memory. */
+/* Creates or resets the attachment for w. NULL: out of memory, or the device is not idle. */
 static struct attachment *prepare(struct attach_engine *e, const struct desired *w)
 {
 	const struct attach_record r = desired_record(w, e->serial);
 	struct attachment *a = attachments_find(&e->all, &r);
 
-	if (a && !attachment_is_idle(a)) /* what was done a moment ago */
+	if (a && !attachment_is_idle(a)) /* an earlier action of this tick began something */
 		return NULL;
 	if (a && strcmp(a->record.owner.sandbox, r.owner.sandbox) != 0) {
 		a->n_failed = 0;
@@ -66,15 +67,15 @@ static struct attachment *prepare(struct attach_engine *e, const struct desired 
 	else
 		a = attachments_add(&e->all, &r, engine_now(e));
 	if (!a) {
-		engine_due(e, engine_now(e) + ENGINE_MEMORY_MS);
+		engine_tick_at(e, engine_now(e) + ENGINE_MEMORY_MS);
 		return NULL;
 	}
 	follow_pool(a, w->network);
 	return a;
 }
 
-/* Its namespace is gone and the runtime has not said yet that the sandbox ends: it is asked, and
- * given a moment. */
+/* True while the pod seems to end: its namespace was removed, but the runtime still lists the
+ * sandbox as ready. Requests new lists and waits for up to ENDING_MS. */
 static bool is_ending(struct attach_engine *e, struct attachment *a, const struct desired *w)
 {
 	struct netns_id netns;
@@ -89,7 +90,7 @@ static bool is_ending(struct attach_engine *e, struct attachment *a, const struc
 	}
 	if (engine_now(e) - a->ending_ms >= ENDING_MS)
 		return false;
-	engine_due(e, a->ending_ms + ENDING_MS);
+	engine_tick_at(e, a->ending_ms + ENDING_MS);
 	return true;
 }
 
@@ -97,7 +98,7 @@ static void attach(struct attach_engine *e, const struct desired *w)
 {
 	struct attachment *a = prepare(e, w);
 
-	if (a && !only_say(e, a, "attach", NULL) && !is_ending(e, a, w))
+	if (a && !apply_dry_run(e, a, "attach", NULL) && !is_ending(e, a, w))
 		operation_attach(e, a);
 }
 
@@ -110,19 +111,19 @@ static void fail(struct attach_engine *e, const struct desired *w, const char *w
 	if (!a)
 		return;
 	outcome_failed(e, a, attach_step_name(STEP_RECORD), &err);
-	engine_due(e, a->again_ms);
+	engine_tick_at(e, a->again_ms);
 }
 
-/* --- back ------------------------------------------------------------------------------------- */
+/* --- return ----------------------------------------------------------------------------------- */
 
-/* mark: of a lost one, all that is known of what it was. It is of this boot: what a reboot has made
- * anew loses nothing by it. */
-static void apply_give_back(struct attach_engine *e, struct attachment *a, const char *why,
-			    const struct netdev *mark)
+/* mark: the netdev of a lost device. Its mark is the only source of the original name. The record
+ * counts as one of this boot: a netdev that a reboot has recreated loses nothing by that. */
+static void apply_return(struct attach_engine *e, struct attachment *a, const char *why,
+			 const struct netdev *mark)
 {
 	a->retry_ms = NEVER;
 	a->why = why;
-	if (only_say(e, a, "return", why))
+	if (apply_dry_run(e, a, "return", why))
 		return;
 	if (mark) {
 		a->lost = false;
@@ -133,7 +134,7 @@ static void apply_give_back(struct attach_engine *e, struct attachment *a, const
 	operation_return(e, a, why);
 }
 
-/* --- what nobody remembers -------------------------------------------------------------------- */
+/* --- devices without a usable record ---------------------------------------------------------- */
 
 static void set_free(struct attach_engine *e, struct attachment *a, const char *why)
 {
@@ -144,8 +145,8 @@ static void set_free(struct attach_engine *e, struct attachment *a, const char *
 	engine_soon(e);
 }
 
-/* As if it had been attached as it is wanted; of what it was before, its name is known. The PF's
- * settings cannot be compared: they are set to what drivers start with when it comes back. */
+/* Records the device as attached according to w. Of its original state only the name is known, from
+ * the mark. The PF's settings cannot be compared; the return sets them to the drivers' defaults. */
 static void adopt(struct attach_engine *e, struct attachment *a, const struct desired *w,
 		  const struct netdev *nd)
 {
@@ -166,12 +167,12 @@ static void adopt(struct attach_engine *e, struct attachment *a, const struct de
 	a->trouble = (struct err){0};
 	a->ipam_asked = a->announced = true;
 	a->unheld_ms = 0;
-	a->since_ms = a->doubt_ms = a->check_ms = engine_now(e);
+	a->since_ms = a->confirm_ms = a->check_ms = engine_now(e);
 	follow_pool(a, w->network);
 	e->all.changed = true;
 	engine_event(e, EVENT_WARNING, "Adopted", &a->record,
-		     "%s stays with %s: its mark, the kubelet and the runtime agree on that, no "
-		     "record tells more",
+		     "%s stays with %s: its mark, the kubelet and the runtime agree; no journal "
+		     "record, original state unknown",
 		     device_text(&a->record, device), owner_text(&a->record.owner, owner));
 	engine_soon(e);
 }
@@ -186,7 +187,7 @@ static struct attach_record record_of_mark(const struct attach_engine *e, const 
 	return r;
 }
 
-/* The journal is opened first, if it can be: it may explain them. */
+/* A journal that can be opened must be read first: it may explain the marks. */
 static bool is_journal_tried(const struct attach_engine *e)
 {
 	return e->journal || e->journal_ms || e->dry_run;
@@ -206,21 +207,20 @@ static void take_orphan(struct attach_engine *e, const struct netdev *nd)
 		attachments_drop(&e->all, a);
 	a = attachments_add(&e->all, &r, engine_now(e));
 	if (!a) {
-		engine_due(e, engine_now(e) + ENGINE_MEMORY_MS);
+		engine_tick_at(e, engine_now(e) + ENGINE_MEMORY_MS);
 		return;
 	}
 	engine_soon(e);
 	e->counters.orphans++;
-	engine_event(e, EVENT_WARNING, "Orphan", &r,
-		     "%s bears our mark as %s, and nothing is known of it", nd->function, nd->name);
+	engine_event(e, EVENT_WARNING, "Orphan", &r, "%s (%s) has our mark, but no journal record",
+		     nd->function, nd->name);
 	attachments_move(&e->all, a, ATTACH_BAD, engine_now(e));
 	a->lost = true;
-	a->why = "nobody knows who has it";
-	err_set(&a->trouble, -EUCLEAN, "%s bears our mark, and nothing is known of it",
-		nd->function);
+	a->why = "its owner is unknown (no journal record)";
+	err_set(&a->trouble, -EUCLEAN, "%s has our mark, but no journal record", nd->function);
 }
 
-/* --- looking after ---------------------------------------------------------------------------- */
+/* --- upkeep ----------------------------------------------------------------------------------- */
 
 static void check(struct attach_engine *e, struct attachment *a)
 {
@@ -228,7 +228,7 @@ static void check(struct attach_engine *e, struct attachment *a)
 
 	a->check_now = a->repair_now = false;
 	a->check_ms = engine_now(e) + ENGINE_MEMORY_MS;
-	e->checking = operation_check(e, a, repair);
+	operation_check(e, a, repair);
 }
 
 static void apply_announce(struct attach_engine *e, struct attachment *a)
@@ -237,7 +237,7 @@ static void apply_announce(struct attach_engine *e, struct attachment *a)
 	operation_announce(e, a);
 }
 
-/* --- all of it -------------------------------------------------------------------------------- */
+/* --- all actions ------------------------------------------------------------------------------ */
 
 static void apply_one(struct attach_engine *e, const struct attach_action *action)
 {
@@ -251,7 +251,7 @@ static void apply_one(struct attach_engine *e, const struct attach_action *actio
 		a->why = action->why;
 		return;
 	case ACT_RETURN:
-		apply_give_back(e, a, action->why, action->netdev);
+		apply_return(e, a, action->why, action->netdev);
 		return;
 	case ACT_SET_FREE:
 		set_free(e, a, action->why);

@@ -1,4 +1,5 @@
-/* apply.h - does what was decided. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* apply.h - carries out the decided actions. */
 #pragma once
 
 #include "decide.h"

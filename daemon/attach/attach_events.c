@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* attach_events.c - see attach_events.h. */
 #include "attach_events.h"
 
@@ -21,7 +22,7 @@ const char *owner_text(const struct attach_owner *o, char text[OWNER_TEXT_SIZE])
 	else if (o->netns.path[0])
 		snprintf(text, OWNER_TEXT_SIZE, "namespace %s", o->netns.path);
 	else
-		snprintf(text, OWNER_TEXT_SIZE, "a namespace that nobody knows");
+		snprintf(text, OWNER_TEXT_SIZE, "an unknown namespace");
 	return text;
 }
 

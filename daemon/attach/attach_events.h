@@ -1,9 +1,11 @@
-/* attach_events.h - what happens, in a sentence each: to whoever shows events, and into the log. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* attach_events.h - events of attachments. Each has a message of one sentence, and is passed to the
+ * engine's event hook. */
 #pragma once
 
 #include "engine_state.h"
 
-/* r may be NULL. */
+/* r: the device and pod of the event; may be NULL. */
 __attribute__((format(printf, 5, 6))) void engine_event(struct attach_engine *, enum event_type,
 							const char *reason,
 							const struct attach_record *,

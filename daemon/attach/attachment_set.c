@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* attachment_set.c - see attachment_set.h. */
 #include "attachment_set.h"
 
@@ -94,8 +95,8 @@ void attachments_move(struct attachments *s, struct attachment *a, enum attach_s
 	enum attach_state from = a->record.state;
 
 	if (!attach_state_may_become(from, to)) {
-		log_error("attach", 0, "bug: %s goes from %s to %s", a->record.function,
-			  attach_state_name(from), attach_state_name(to));
+		log_error("attach", 0, "bug: %s: invalid change of state from %s to %s",
+			  a->record.function, attach_state_name(from), attach_state_name(to));
 		abort();
 	}
 	a->record.state = to;
@@ -105,11 +106,11 @@ void attachments_move(struct attachments *s, struct attachment *a, enum attach_s
 	s->changed = true;
 }
 
-/* --- one of them ------------------------------------------------------------------------------ */
+/* --- one attachment --------------------------------------------------------------------------- */
 
 bool attachment_is_idle(const struct attachment *a)
 {
-	return a->record.state == ATTACH_FREE && !a->op && a->n_orders == 0;
+	return a->record.state == ATTACH_FREE && !a->op && a->n_requests == 0;
 }
 
 bool attachment_is_in_trouble(const struct attachment *a)
@@ -121,10 +122,7 @@ bool attachment_is_in_trouble(const struct attachment *a)
 
 const struct netdev *record_netdev(const struct attach_record *r, const struct host *h)
 {
-	for (size_t i = 0; i < h->n_netdevs && !record_is_stacked(r); i++)
-		if (strcmp(h->netdevs[i].function, r->function) == 0)
-			return &h->netdevs[i];
-	return NULL;
+	return record_is_stacked(r) ? NULL : host_function_netdev(h, r->function);
 }
 
 bool held_by(const struct pod_device *d, const struct attach_owner *o)
@@ -134,9 +132,10 @@ bool held_by(const struct pod_device *d, const struct attach_owner *o)
 	return strcmp(d->pod, o->pod) == 0 && strcmp(d->namespace, o->namespace) == 0;
 }
 
-/* --- what others see -------------------------------------------------------------------------- */
+/* --- published list --------------------------------------------------------------------------- */
 
-/* What keeps it from coming back counts more than why it went. */
+/* While the device cannot be returned, the error of the return is more important than that of the
+ * attach. */
 static const struct err *current_error(const struct attachment *a)
 {
 	bool comes_back = a->record.state == ATTACH_RETURNING || a->record.state == ATTACH_BAD;
@@ -156,6 +155,26 @@ static void fill_status(const struct attachment *a, struct attach_status *status
 	snprintf(status->error, sizeof(status->error), "%s", e->code ? e->msg : "");
 }
 
+bool attachment_is_granted(const struct attachment *a)
+{
+	const struct attach_record *r = &a->record;
+
+	return r->owner.door == DOOR_NATIVE || (r->owner.door == DOOR_CNI && r->resource[0]);
+}
+
+struct attachment *attachments_of_container(const struct attachments *all, const char *container,
+					    const char *ifname)
+{
+	for (size_t i = 0; i < all->n; i++) {
+		const struct attach_record *r = &all->items[i]->record;
+
+		if (r->owner.door == DOOR_CNI && r->state != ATTACH_FREE &&
+		    strcmp(r->owner.sandbox, container) == 0 && strcmp(r->plan.ifname, ifname) == 0)
+			return all->items[i];
+	}
+	return NULL;
+}
+
 const struct attach_status *attachment_status(struct attachment *a)
 {
 	fill_status(a, &a->status);
@@ -173,13 +192,19 @@ static int attachment_set_by_function(const void *a, const void *b)
 	return order ? order : natural_cmp(x->id, y->id);
 }
 
+static void attachment_free(struct attachment *a)
+{
+	free(a->ipam_answer);
+	free(a);
+}
+
 static void free_dropped(struct attachments *s)
 {
 	while (s->dropped) {
 		struct attachment *a = s->dropped;
 
 		s->dropped = a->next;
-		free(a);
+		attachment_free(a);
 	}
 }
 
@@ -202,7 +227,7 @@ int attachments_publish(struct attachments *s)
 void attachments_done(struct attachments *s)
 {
 	while (s->n > 0)
-		free(s->items[--s->n]);
+		attachment_free(s->items[--s->n]);
 	free(s->items);
 	free_dropped(s);
 	free((void *)s->list.items);

@@ -1,6 +1,7 @@
-/* attachment_set.h - the set of attachments: one for each device that is on its way or in a pod,
- * and (state free) for each that could not be brought there. Of the loop; a worker sees copies
- * only. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* attachment_set.h - the attachments: one for each device that is in a pod, attaching, returning or
+ * bad, and (state free) for each failed attach. Used on the loop's thread only; a worker gets
+ * copies. */
 #pragma once
 
 #include "attach_status.h"
@@ -16,92 +17,110 @@ static inline uint64_t earlier(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* A return tries so often, for seconds each, before what the kernel has not let go is trouble. */
+/* Number of tries of a return, each of which takes seconds, before -EAGAIN (the kernel still uses
+ * the device) is reported as a problem. */
 #define RETURN_PATIENCE 5
 
 struct operation;
 struct pod_device;
 
 struct attachment {
-	struct attachment *next; /* of those that were dropped */
+	struct attachment *next; /* in attachments.dropped */
 	struct attach_record record;
-	struct operation *op; /* under way or queued, NULL = none */
-	const char *step;     /* of it, "record"; NULL = none */
-	unsigned n_orders;    /* that wait for its end */
-	bool awaited;	      /* a container does */
-	/* Why it is returned, or an attach under way is to be undone; NULL = it is not. */
-	const char *why;
-	/* Of the attach; code 0 = it did not fail. Kept until it is tried again or not wanted. */
-	struct err failure;
-	struct err trouble; /* of the last return or check */
-	bool interrupted;   /* by our death */
-	bool lost;	    /* nobody knows what it was like: its journal cannot be read, or tells
-			       nothing of it; state bad */
-	bool ipam_asked;    /* an address may have been given */
-	bool announced;
-	bool superseded;      /* of the return that is about to end: another pod has it */
-	enum renewal renewal; /* of the attach or return that is about to end */
-	char left[ATTACH_LEFT_SIZE];
-	bool repair;		    /* what differs is set right */
-	bool check_now, repair_now; /* as soon as it can be */
-	bool told_dry;
-	unsigned tries, ipam_tries, drift;
-	unsigned n_failed;    /* attaches in a row, into this sandbox */
-	enum netns_life life; /* of the owner's namespace, as last looked at */
-	uint64_t search_ms;   /* not before that it is searched for again, 0 = it was not yet */
-	uint64_t missed_ms;   /* since when the runtime's list does not call its sandbox ready, 0 =
-				 it does, or is not known */
-	enum netns_use use;   /* of that namespace, since then */
-	unsigned user_pid;    /* the process that was found in it, 0 = none */
-	uint64_t use_ms;      /* not before that it is asked again */
-	unsigned n_uses;      /* answers since then */
-	uint64_t since_ms;    /* loop time of the last change of state */
-	uint64_t retry_ms;    /* a bad one is tried again, NEVER = it is not bad */
-	uint64_t again_ms;    /* one that could not be attached is tried again */
-	uint64_t ending_ms;   /* not attached since then, its pod seems to end; 0 = it does not */
-	uint64_t check_ms;    /* the next check */
-	uint64_t unheld_ms;   /* since when the kubelet's list does not name it, 0 = it does */
-	uint64_t doubt_ms;    /* who has it must be asked again since then, 0 = it need not */
-	uint64_t began_us;    /* of the operation that changes the state */
-	uint64_t digest;      /* of its netdev as last seen in the pod, 0 = not seen yet */
-	uint32_t timeout_ms;  /* of the pool */
+	struct operation *op; /* running or queued, NULL = none */
+	const char *step;     /* of the operation, "record"; NULL = none */
+	unsigned n_requests;  /* number of requests that wait for the operation */
+	bool awaited;	      /* a container waits for it */
+	const char *why;      /* why to return the device or undo the attach; NULL = do neither */
 	struct attach_status status;
+	uint64_t since_ms; /* loop time of the last change of state */
+	uint64_t began_us; /* start of the operation that changes the state */
+
+	/* --- the attach */
+	struct err failure;  /* of the last attach; code 0 = none. Cleared by a new try */
+	unsigned n_failed;   /* consecutive failed attaches to this sandbox */
+	uint64_t again_ms;   /* next try after a failed attach */
+	uint64_t ending_ms;  /* the attach waits since then, because its pod seems to end; 0 = no */
+	uint32_t timeout_ms; /* from the pool */
+	bool dry_logged;     /* dry run: the action was logged */
+	bool ipam_asked;     /* ADD was called, so an address may be allocated */
+	char *ipam_answer; /* the plugin's result of ADD; heap. NULL: none, or a restart lost it */
+	unsigned ipam_tries;
+
+	/* --- in its pod */
+	bool announced;
+	bool repair;		    /* repair drift (from the pool) */
+	bool check_now, repair_now; /* requested */
+	unsigned drift;
+	unsigned n_checks;  /* completed checks */
+	struct err checked; /* result of the last check; code 0: the comparison was completed */
+	uint64_t check_ms;  /* next periodic check */
+	uint64_t digest;    /* of the netdev in the pod when last scanned, 0 = not scanned yet */
+
+	/* --- return */
+	struct err trouble; /* of the last return or check */
+	unsigned tries;
+	uint64_t retry_ms;    /* next try while the state is bad; NEVER = the state is not bad */
+	bool interrupted;     /* rocelet was stopped during the operation */
+	bool lost;	      /* state bad: the record is unreadable or has no original state */
+	bool superseded;      /* result of the operation: another pod has the device */
+	enum renewal renewal; /* result of the operation */
+	char left[ATTACH_LEFT_SIZE];
+
+	/* --- does its pod still exist? */
+	bool was_ready;	      /* the runtime has reported the sandbox as ready */
+	uint64_t missed_ms;   /* since when the runtime's list lacks the sandbox or has it as not
+				 ready; 0 = it is ready, or unknown */
+	uint64_t unheld_ms;   /* since when the kubelet's list lacks the device; 0 = it has it */
+	uint64_t confirm_ms;  /* the owner must be confirmed by a list requested after that; 0 = no
+			       need */
+	enum netns_life life; /* result of the last search for the owner's namespace */
+	uint64_t search_ms;   /* next search for the namespace; 0 = not searched yet */
+	enum netns_use use;   /* of that namespace, determined after missed_ms */
+	unsigned user_pid;    /* a process in the namespace, 0 = none found */
+	uint64_t use_ms;      /* next search for such processes */
+	unsigned n_uses;      /* completed searches since missed_ms */
 };
 
 struct attachments {
 	struct attachment **items;
 	size_t n;
-	struct attachment *dropped; /* the list that others have may still name them */
-	struct attach_list list;    /* as others have it; owned */
-	bool changed;		    /* since that list was made */
+	struct attachment *dropped; /* kept until the published list does not refer to them */
+	struct attach_list list;    /* as published; owned */
+	bool changed;		    /* since the list was published */
 };
 
-/* Whose device this is; a function, or one slot of a shared pool. NULL: nobody's. */
+/* Find the attachment of a device: a function, or a slot of a shared pool. NULL: none. */
 struct attachment *attachments_find(const struct attachments *, const struct attach_record *);
 struct attachment *attachments_of_function(const struct attachments *, const char *function);
 struct attachment *attachments_of_id(const struct attachments *, const char *resource,
 				     const char *id);
-/* Of this record, in the record's state; NULL: out of memory. */
+/* Adds an attachment with this record and its state. NULL: out of memory. */
 struct attachment *attachments_add(struct attachments *, const struct attach_record *,
 				   uint64_t now_ms);
-/* It must be free, and nothing may work on it. */
+/* The attachment must be free and have no operation. */
 void attachments_drop(struct attachments *, struct attachment *);
-/* Any other than an allowed move is a bug of ours. */
+/* Changes the state. A transition that is not allowed is a bug: it aborts the process. */
 void attachments_move(struct attachments *, struct attachment *, enum attach_state,
 		      uint64_t now_ms);
-/* Makes the list anew that others have; -ENOMEM: it stays as it was. */
+/* Rebuilds the published list. -ENOMEM keeps the previous one. */
 int attachments_publish(struct attachments *);
 void attachments_done(struct attachments *);
 
-/* Nothing works on it, nothing is left of it. */
+/* State free, and no operation. */
 bool attachment_is_idle(const struct attachment *);
-/* Its return has failed, and not only because the kernel takes its time; also of one that is tried
- * again. */
+/* The last return failed, other than by the first few -EAGAIN (RETURN_PATIENCE); also true while it
+ * is retried. */
 bool attachment_is_in_trouble(const struct attachment *);
 const struct attach_status *attachment_status(struct attachment *);
-/* A container of that pod holds it. */
+/* The kubelet has granted the device to its pod: DOOR_NATIVE, or DOOR_CNI with a resource. */
+bool attachment_is_granted(const struct attachment *);
+/* Finds the attachment of DOOR_CNI of this container and interface, except in state free. */
+struct attachment *attachments_of_container(const struct attachments *, const char *container,
+					    const char *ifname);
+/* Is the entry of the kubelet's list for this pod? */
 bool held_by(const struct pod_device *, const struct attach_owner *);
-/* A macvlan's or ipvlan's: it is not the function itself. */
+/* Is the device a macvlan or ipvlan, i.e. not the function itself? */
 bool record_is_stacked(const struct attach_record *);
-/* Its netdev; NULL: not known, or it is a stacked one, which is not among the host's. */
+/* The function's netdev. NULL: unknown, or the device is a macvlan or ipvlan. */
 const struct netdev *record_netdev(const struct attach_record *, const struct host *);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* decide.c - see decide.h. */
 #include "decide.h"
 
@@ -11,8 +12,8 @@
 struct decision {
 	const struct attach_snapshot *s;
 	struct attach_actions *ret;
-	bool checking;
-	bool contradicted; /* the runtime's list, by one attachment at least */
+	unsigned n_checking;
+	bool contradicted; /* at least one attachment contradicts the runtime's list */
 	int error;
 };
 
@@ -26,17 +27,18 @@ static void attach_act(struct decision *d, struct attach_action action)
 		d->error = -ENOMEM;
 }
 
-static void due(struct decision *d, uint64_t at_ms)
+static void decide_again_at(struct decision *d, uint64_t at_ms)
 {
 	if (at_ms < d->ret->due_ms)
 		d->ret->due_ms = at_ms;
 }
 
-/* --- what nobody remembers --------------------------------------------------------------------
+/* --- lost devices ------------------------------------------------------------------------------
  *
- * The journal is lost, or cannot be read. Whose a device is, its mark, the kubelet and the runtime
- * tell together: a pod that runs keeps it, what nobody has is returned. Whoever may set an alias
- * may set ours: only what is ours to attach, or has been attached, is ours to return. */
+ * The device's journal record is lost or unreadable. Its owner is then derived from its mark
+ * (ifalias), the kubelet's list and the runtime's list: a running pod keeps the device, a device in
+ * use by no pod is returned. Any process with CAP_NET_ADMIN can set an alias, so only functions of
+ * our pools, or with a file in the journal, are returned. */
 
 static bool offers(const struct pool_view *p, const char *function)
 {
@@ -46,16 +48,25 @@ static bool offers(const struct pool_view *p, const char *function)
 	return false;
 }
 
-/* The pool that attaches it; NULL = none. */
-static const struct pool *pool_of(const struct pools *pools, const char *function)
+/* Returns the exclusive pool that offers the function and attaches it natively or (natively false)
+ * leaves that to CNI; NULL = none. */
+static const struct pool *pool_offering(const struct pools *pools, const char *function,
+					bool natively)
 {
 	for (size_t i = 0; i < pools->n_views; i++) {
 		const struct pool_view *p = &pools->views[i];
 
-		if (p->pool->kind == POOL_EXCLUSIVE && p->pool->network && offers(p, function))
+		if (p->pool->kind == POOL_EXCLUSIVE && !p->pool->network == !natively &&
+		    offers(p, function))
 			return p->pool;
 	}
 	return NULL;
+}
+
+/* Returns the pool that attaches the function natively; NULL = none. */
+static const struct pool *pool_of(const struct pools *pools, const char *function)
+{
+	return pool_offering(pools, function, true);
 }
 
 static bool is_held_as_another(const struct pod_list *held, const char *function,
@@ -68,6 +79,13 @@ static bool is_held_as_another(const struct pod_list *held, const char *function
 	return false;
 }
 
+static bool attach_is_of_pod(const struct sandbox *s, const struct pod_device *held)
+{
+	if (held->uid[0])
+		return strcmp(s->uid, held->uid) == 0;
+	return strcmp(s->pod, held->pod) == 0 && strcmp(s->namespace, held->namespace) == 0;
+}
+
 static bool attach_is_recorded(const struct attach_snapshot *s, const char *function)
 {
 	for (size_t i = 0; i < s->n_recorded; i++)
@@ -76,16 +94,59 @@ static bool attach_is_recorded(const struct attach_snapshot *s, const char *func
 	return false;
 }
 
-static bool attach_is_ours(const struct attach_snapshot *s, const char *function)
+static bool is_held_elsewhere(const struct attach_snapshot *s, const struct pool *pool,
+			      const char *function)
 {
-	const struct pool *pool = pool_of(s->pools, function);
 	char resource[RESOURCE_NAME_SIZE] = "";
 
 	if (pool)
 		pool_resource(pool, resource);
-	if (is_held_as_another(s->held, function, resource))
-		return false;
-	return pool || attach_is_recorded(s, function);
+	return is_held_as_another(s->held, function, resource);
+}
+
+static bool attach_is_ours(const struct attach_snapshot *s, const char *function)
+{
+	const struct pool *pool = pool_of(s->pools, function);
+
+	return !is_held_elsewhere(s, pool, function) && (pool || attach_is_recorded(s, function));
+}
+
+/* Could a pod with the host's network be using the function? The runtime lists the sandbox of such
+ * a pod as ready before its containers start. Any other pod to which the kubelet has granted the
+ * function gets it by a CNI ADD, during which its sandbox may not be listed yet. */
+static bool may_stay_in_host(const struct attach_snapshot *s, const char *function)
+{
+	for (size_t i = 0; i < s->held->n; i++) {
+		const struct pod_device *d = &s->held->devices[i];
+
+		if (strcmp(d->id, function) != 0 || !(d->pod[0] || d->uid[0]))
+			continue;
+		if (!s->sandboxes->known)
+			return true;
+		for (size_t k = 0; k < s->sandboxes->n; k++) {
+			const struct sandbox *x = &s->sandboxes->items[k];
+
+			if (x->ready && (!x->detailed || x->host_network) && attach_is_of_pod(x, d))
+				return true;
+		}
+	}
+	return s->held->source == POD_SOURCE_NONE;
+}
+
+/* True for a function of a pool that is attached by CNI, if its netdev is in the host with our
+ * mark: its pod has ended, but the record that would cause the cleaning was lost. A netdev in a
+ * namespace is left alone: without a record its container is unknown. */
+static bool is_left_by_cni(const struct attach_snapshot *s, const struct netdev *nd)
+{
+	const struct pool *pool = pool_offering(s->pools, nd->function, false);
+
+	return pool && nd->nsid == NSID_HOST && nd->origin[0] &&
+	       !is_held_elsewhere(s, pool, nd->function) && !may_stay_in_host(s, nd->function);
+}
+
+static bool is_ours_to_return(const struct attach_snapshot *s, const struct netdev *nd)
+{
+	return attach_is_ours(s, nd->function) || is_left_by_cni(s, nd);
 }
 
 static bool may_run(const struct decision *d, const struct netdev *nd)
@@ -103,16 +164,14 @@ static bool has_sandbox(const struct sandbox_list *l, const struct pod_device *h
 	for (size_t i = 0; i < l->n; i++) {
 		const struct sandbox *s = &l->items[i];
 
-		if (s->ready && (held->uid[0] ? strcmp(s->uid, held->uid) == 0
-					      : strcmp(s->pod, held->pod) == 0 &&
-							strcmp(s->namespace, held->namespace) == 0))
+		if (s->ready && attach_is_of_pod(s, held))
 			return true;
 	}
 	return false;
 }
 
-/* The kubelet names a pod for it of which the runtime's list has no sandbox that is ready: it may
- * be that of the mark. */
+/* Does the kubelet's list have the function for a pod without a ready sandbox in the runtime's
+ * list? That may be the pod of the mark. */
 static bool may_be_held(const struct attach_snapshot *s, const char *function)
 {
 	for (size_t i = 0; i < s->held->n; i++) {
@@ -125,15 +184,15 @@ static bool may_be_held(const struct attach_snapshot *s, const char *function)
 	return false;
 }
 
-/* The pod that it was attached to lives, whichever pod the kubelet has given it to since; or that
- * is not known. */
+/* Is the pod of the mark running, even if the kubelet has granted the function to another pod
+ * since? True if unknown. */
 static bool attach_is_in_use(const struct decision *d, const struct netdev *nd)
 {
 	return nd->nsid != NSID_HOST && (d->s->held->source == POD_SOURCE_NONE || may_run(d, nd) ||
 					 may_be_held(d->s, nd->function));
 }
 
-/* What the pod of its mark is to have it for. */
+/* Returns how the pod of the mark should have the function; NULL: it should not. */
 static const struct desired *desired_of_mark(const struct attach_snapshot *s,
 					     const struct netdev *nd)
 {
@@ -160,14 +219,15 @@ static bool attach_names_pod(const struct pod_list *held, const char *function)
 	return false;
 }
 
-/* The kubelet or the runtime has not told yet whether it is such a pod's. */
+/* Could a pod with the host's network be using the function? True until the kubelet's and the
+ * runtime's lists are known. */
 static bool may_be_used_in_host(const struct attach_snapshot *s, const char *function)
 {
 	return s->held->source == POD_SOURCE_NONE ||
 	       (!s->sandboxes->known && attach_names_pod(s->held, function));
 }
 
-/* A container that waits gets it clean. */
+/* Is a container waiting for the function? It gets a clean one. */
 static bool attach_is_awaited(const struct attach_snapshot *s, const char *function)
 {
 	for (size_t i = 0; i < s->held->n; i++)
@@ -176,7 +236,7 @@ static bool attach_is_awaited(const struct attach_snapshot *s, const char *funct
 	return false;
 }
 
-/* A pod with the host's network runs with it. */
+/* Is a running pod with the host's network using the function? */
 static bool is_used_in_host(const struct attach_snapshot *s, const char *function)
 {
 	for (size_t i = 0; i < s->desired->n; i++) {
@@ -199,7 +259,7 @@ static void decide_unmarked(struct decision *d, struct attachment *a, const stru
 	else if (is_used_in_host(d->s, nd->function))
 		attach_act(d, (struct attach_action){
 				      ACT_SET_FREE, a,
-				      .why = "is its pod's, which has the host's network"});
+				      .why = "is used by a pod with the host's network"});
 	else if (attach_is_ours(d->s, nd->function) && !may_be_used_in_host(d->s, nd->function))
 		attach_act(d, (struct attach_action){
 				      .act = ACT_RETURN, .a = a, .netdev = nd, .why = a->why});
@@ -216,7 +276,7 @@ static void decide_lost(struct decision *d, struct attachment *a)
 				      .act = ACT_SET_FREE, .a = a, .why = "is not on the bus"});
 	else if (nd && !nd->origin[0] && nd->nsid == NSID_HOST)
 		decide_unmarked(d, a, nd);
-	if (!nd || !nd->origin[0] || !attach_is_ours(s, nd->function))
+	if (!nd || !nd->origin[0] || !is_ours_to_return(s, nd))
 		return;
 	if (!attach_is_in_use(d, nd))
 		attach_act(d, (struct attach_action){
@@ -232,11 +292,11 @@ static void decide_orphan(struct decision *d, const struct netdev *nd)
 
 	if (nd->function[0] &&
 	    reconcile_is_orphan(nd, a && a->record.state != ATTACH_FREE ? &a->record : NULL) &&
-	    (!a || attachment_is_idle(a)) && attach_is_ours(d->s, nd->function))
+	    (!a || attachment_is_idle(a)) && is_ours_to_return(d->s, nd))
 		attach_act(d, (struct attach_action){.act = ACT_TAKE_ORPHAN, .netdev = nd});
 }
 
-/* A look that began before a device was where it is now tells nothing of it. */
+/* Does nothing if the last scan began before the last step of any operation: it may be outdated. */
 static void decide_orphans(struct decision *d)
 {
 	const struct host *h = d->s->host;
@@ -247,17 +307,17 @@ static void decide_orphans(struct decision *d)
 		decide_orphan(d, &h->netdevs[i]);
 }
 
-/* --- what is in a pod, or on its way there -----------------------------------------------------
- */
+/* --- attachments ------------------------------------------------------------------------------ */
 
-/* While the runtime says that the sandbox is ready, the kubelet's silence says nothing. */
-static uint64_t doubted_since(const struct attach_snapshot *s, const struct attachment *a)
+/* If the runtime reports the sandbox as ready, the kubelet's list is ignored, so the time counts
+ * only while the runtime does not answer. */
+static uint64_t unheld_since(const struct attach_snapshot *s, const struct attachment *a)
 {
 	return a->unheld_ms > s->cri_silent_ms ? a->unheld_ms : s->cri_silent_ms;
 }
 
-/* What a look shows that began earlier was so before; and on its way there it is in the host yet.
- */
+/* Is the netdev of an attached device back in the host, according to a scan that began after the
+ * attach? */
 static bool is_back(const struct attach_snapshot *s, const struct attachment *a)
 {
 	const struct netdev *nd = record_netdev(&a->record, s->host);
@@ -266,7 +326,7 @@ static bool is_back(const struct attach_snapshot *s, const struct attachment *a)
 	       a->record.state == ATTACH_IN_POD && s->devices_ms > a->since_ms;
 }
 
-/* Nothing keeps it, and the runtime does not say otherwise. */
+/* The namespace was removed, and the runtime does not report its sandbox as ready. */
 static bool is_netns_gone(const struct attach_snapshot *s, const struct attachment *a)
 {
 	const struct sandbox *sandbox = sandbox_find(s->sandboxes, a->record.owner.sandbox);
@@ -282,9 +342,10 @@ static struct attach_fact fact_of(const struct attach_snapshot *s, const struct 
 		.in_host = is_back(s, a),
 		.netns_there = a->life == NETNS_ALIVE,
 		.interrupted = a->interrupted,
-		.unheld_ms = a->unheld_ms ? s->now_ms - doubted_since(s, a) + 1 : 0,
+		.unheld_ms = a->unheld_ms ? s->now_ms - unheld_since(s, a) + 1 : 0,
 		.missed_ms = a->missed_ms ? s->now_ms - a->missed_ms + 1 : 0,
 		.use = a->use,
+		.was_ready = a->was_ready,
 	};
 }
 
@@ -299,7 +360,7 @@ static const char *why_return(const struct attach_snapshot *s, const struct atta
 	return reconcile_attachment(&fact, &in);
 }
 
-/* In a namespace that cannot be looked into nothing tells of a carrier. */
+/* The carrier of a netdev in an unreachable namespace is unknown, so it is announced anyway. */
 static bool may_announce(const struct attach_snapshot *s, const struct attachment *a)
 {
 	const struct netdev *nd = record_netdev(&a->record, s->host);
@@ -310,8 +371,8 @@ static bool may_announce(const struct attach_snapshot *s, const struct attachmen
 	       (nd->carrier == CARRIER_ON || nd->nsid == NSID_ELSEWHERE);
 }
 
-/* The neighbours are told when there is a carrier, and it is compared with its plan when it was
- * seen to change, and now and then. The end of either is a tick, too: the next one follows. */
+/* Announces the addresses when there is a carrier; checks the device after a change was seen, and
+ * periodically. */
 static void decide_upkeep(struct decision *d, struct attachment *a)
 {
 	if (a->op || d->s->dry_run || a->record.plan.in_host)
@@ -320,27 +381,30 @@ static void decide_upkeep(struct decision *d, struct attachment *a)
 		attach_act(d, (struct attach_action){.act = ACT_ANNOUNCE, .a = a});
 		return;
 	}
-	if (d->checking)
+	if (!a->check_now && !a->repair_now && d->s->now_ms < a->check_ms) {
+		decide_again_at(d, a->check_ms);
 		return;
-	d->checking = a->check_now || a->repair_now || d->s->now_ms >= a->check_ms;
-	if (d->checking)
-		attach_act(d, (struct attach_action){.act = ACT_CHECK, .a = a});
-	else
-		due(d, a->check_ms);
+	}
+	/* The end of a check causes a tick, which begins the next one. */
+	if (d->n_checking >= (a->check_now ? ATTACH_CHECKS_MAX : 1))
+		return;
+	d->n_checking++;
+	attach_act(d, (struct attach_action){.act = ACT_CHECK, .a = a});
 }
 
-static void await_doubt(struct decision *d, const struct attachment *a)
+static void await_deadlines(struct decision *d, const struct attachment *a)
 {
-	uint64_t at = doubted_since(d->s, a) + RECONCILE_DOUBT_MS;
+	uint64_t at = unheld_since(d->s, a) + RECONCILE_UNHELD_MS;
 
 	if (a->unheld_ms && d->s->cri_silent_ms && at > d->s->now_ms)
-		due(d, at);
-	at = a->missed_ms + reconcile_patience_ms(a->use);
+		decide_again_at(d, at);
+	at = a->missed_ms +
+	     (a->record.owner.door == DOOR_CNI ? RECONCILE_MADE_MS : reconcile_patience_ms(a->use));
 	if (a->missed_ms && at > d->s->now_ms)
-		due(d, at);
+		decide_again_at(d, at);
 }
 
-/* An operation under way sees at its next step, or with its end, that there is a reason. */
+/* A running operation is cancelled after its current step. */
 static void decide_away(struct decision *d, struct attachment *a)
 {
 	const char *why = why_return(d->s, a);
@@ -351,12 +415,11 @@ static void decide_away(struct decision *d, struct attachment *a)
 		attach_act(d, (struct attach_action){.act = ACT_UNDO, .a = a, .why = why});
 	if (why || a->record.state != ATTACH_IN_POD)
 		return;
-	await_doubt(d, a);
+	await_deadlines(d, a);
 	decide_upkeep(d, a);
 }
 
-/* --- what is not -------------------------------------------------------------------------------
- */
+/* --- bad and free devices --------------------------------------------------------------------- */
 
 static void decide_bad(struct decision *d, struct attachment *a)
 {
@@ -365,20 +428,20 @@ static void decide_bad(struct decision *d, struct attachment *a)
 	if (a->lost && d->s->desired)
 		decide_lost(d, a);
 	else if (a->retry_ms > d->s->now_ms)
-		due(d, a->retry_ms);
+		decide_again_at(d, a->retry_ms);
 	else
 		attach_act(d, (struct attach_action){.act = ACT_RETURN, .a = a, .why = a->why});
 }
 
-/* Only its failure is known, and nobody asks for that any more. */
+/* Is only its failure kept, although the device is no longer desired? */
 static bool is_unwanted(const struct attach_snapshot *s, const struct attachment *a)
 {
 	return attachment_is_idle(a) && s->desired &&
 	       !desired_find(s->desired, a->record.resource, a->record.id);
 }
 
-/* How it is looked after, and what its return does about what its pod has left, are as its pool
- * says now: also when its pod has ended while we were away. */
+/* Applies changes of the pool's settings for drift, timeout and cleaning, also to devices whose pod
+ * has ended while rocelet was stopped. */
 static void decide_follow(struct decision *d, struct attachment *a)
 {
 	const struct pool_view *view = a->record.owner.door == DOOR_NATIVE
@@ -424,8 +487,8 @@ static struct attachment *attachment_of(const struct attach_snapshot *s, const s
 	return a && is_unwanted(s, a) ? NULL : a;
 }
 
-/* It failed like that a moment ago, or a person took it away. A container that waits is asked for
- * again, and with it this; one that runs never is. */
+/* Did the same attach fail recently, or did an admin request detach the device? A request by a
+ * waiting container clears the failure. */
 static bool failed_before(struct decision *d, const struct attachment *a, const struct desired *w)
 {
 	if (a->failure.code == 0 || strcmp(a->record.owner.sandbox, w->owner.sandbox) != 0 ||
@@ -434,12 +497,12 @@ static bool failed_before(struct decision *d, const struct attachment *a, const 
 	if (a->failure.code == -ECANCELED)
 		return true;
 	if (a->again_ms > d->s->now_ms)
-		due(d, a->again_ms);
+		decide_again_at(d, a->again_ms);
 	return a->again_ms > d->s->now_ms;
 }
 
-/* It is looked at as an orphan first, wherever it belongs; and lists that name it for two pods, as
- * two resources, do not make two of it. */
+/* Does an earlier action of this decision already concern the function? It may be returned as an
+ * orphan first, or the lists may have it for two pods or as two resources. */
 static bool attach_is_taken(const struct decision *d, const struct desired *w)
 {
 	for (size_t i = 0; i < d->ret->n && w->plan.kind == PLAN_VF; i++) {
@@ -467,14 +530,13 @@ static void decide_desired(struct decision *d, const struct desired *w)
 	if (!reconcile_may_attach(w, NULL) || attach_is_taken(d, w) ||
 	    (a && failed_before(d, a, w)))
 		return;
-	/* What is away and not on record would be forgotten with us. */
+	/* Without a record, a restarted rocelet would not know the device. */
 	attach_act(d, (struct attach_action){.act = missing ? ACT_FAIL : ACT_ATTACH,
 					     .desired = w,
 					     .why = missing});
 }
 
-/* --- is the runtime's list to be believed? ----------------------------------------------------
- */
+/* --- is the runtime's list correct? ----------------------------------------------------------- */
 
 static void note_contradiction(struct decision *d, const struct attachment *a)
 {
@@ -482,7 +544,7 @@ static void note_contradiction(struct decision *d, const struct attachment *a)
 
 	d->contradicted = true;
 	if (a->missed_ms && at > d->s->now_ms) {
-		due(d, at);
+		decide_again_at(d, at);
 		return;
 	}
 	if (!d->ret->contradicting)
@@ -509,7 +571,7 @@ static void judge_runtime(struct decision *d)
 
 int attach_decide(const struct attach_snapshot *s, struct attach_actions *ret)
 {
-	struct decision d = {.s = s, .ret = ret, .checking = s->checking};
+	struct decision d = {.s = s, .ret = ret, .n_checking = s->n_checking};
 
 	*ret = (struct attach_actions){.due_ms = NEVER};
 	if (s->desired)

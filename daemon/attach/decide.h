@@ -1,73 +1,78 @@
-/* decide.h - what is to be done with each device now, from what is known: the kubelet's list, the
- * runtime's, the inventory. Pure: a snapshot in, actions out; nothing is changed. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* decide.h - decides what to do with each device now, based on the kubelet's list, the runtime's
+ * list and the inventory. Pure: a snapshot in, actions out; nothing is changed. */
 #pragma once
 
 #include "attachment_set.h"
 #include "desired.h"
 
-/* All of it is borrowed. */
+/* All pointers are borrowed. */
 struct attach_snapshot {
 	uint64_t now_ms;
 	const struct attachments *all;
 	const struct host *host;
-	uint64_t devices_ms; /* when the look began that host is from, 0 = there was none */
-	uint64_t done_ms;    /* the last step of any attach or return */
+	uint64_t devices_ms; /* when the scan that `host` is from began, 0 = no scan yet */
+	uint64_t done_ms;    /* time of the last step of any attach or return */
 	bool dry_run;
-	bool checking; /* one of them is compared with its plan already */
+	unsigned n_checking; /* checks that are running, but for those that hang */
 
-	/* What the device plugin and the runtime know; desired NULL: nothing yet, and only what
-	 * needs neither is decided. */
+	/* State of the device plugin and the runtime. desired NULL: not known yet; then only
+	 * actions that do not need it are decided. */
 	const struct desired_list *desired;
 	const struct pools *pools;
-	const struct pod_list *held; /* with reservations */
+	const struct pod_list *held; /* includes reservations */
 	const struct sandbox_list *sandboxes;
-	uint64_t cri_silent_ms;	     /* since when the runtime's list is not known, 0 = it is */
-	const char *journal_missing; /* why nothing can be written down, NULL = it can */
-	/* Functions that bear our mark, are in no pool, and have been attached: a file is there. */
+	uint64_t cri_silent_ms;	     /* since when the runtime's list is unknown, 0 = it is known */
+	const char *journal_missing; /* why the journal is not writable, NULL = it is */
+	/* Functions with our mark that have a file in the journal: they were attached, even if no
+	 * pool has them now. */
 	const char *const *recorded;
 	size_t n_recorded;
 };
 
 enum attach_act {
-	ACT_FOLLOW_POOL, /* what its pool says has changed */
-	ACT_UNDO,	 /* an attach under way: it is not wanted any more */
-	ACT_RETURN,	 /* netdev: of a lost one, by its mark */
-	ACT_SET_FREE,	 /* a lost one that is nobody's, without touching it */
-	ACT_ADOPT,	 /* a lost one that its pod runs with */
-	ACT_TAKE_ORPHAN, /* nothing is known of it, but that it bears our mark */
+	ACT_FOLLOW_POOL, /* the configuration of its pool has changed */
+	ACT_UNDO,	 /* cancel a running attach that is not desired any more */
+	ACT_RETURN,	 /* netdev: the marked netdev of a lost device */
+	ACT_SET_FREE,	 /* a lost device that is free; it is not touched */
+	ACT_ADOPT,	 /* a lost device that its pod is using */
+	ACT_TAKE_ORPHAN, /* only our mark on it is known */
 	ACT_ATTACH,
-	ACT_FAIL, /* to be attached, and cannot be */
+	ACT_FAIL, /* desired, but cannot be attached */
 	ACT_ANNOUNCE,
-	ACT_CHECK, /* and, if it is to be, repair */
-	ACT_DROP,  /* it could not be attached, and nobody asks for it any more */
+	ACT_CHECK, /* and repair, if that is requested */
+	ACT_DROP,  /* it could not be attached and is not desired any more */
 };
 
 struct attach_action {
 	enum attach_act act;
-	struct attachment *a;		    /* NULL: there is none yet */
-	const struct desired *desired;	    /* of ADOPT, ATTACH, FAIL */
-	const struct pool_network *network; /* of FOLLOW_POOL */
-	const struct netdev *netdev;	    /* of ADOPT, TAKE_ORPHAN, RETURN */
-	const char *why;		    /* of UNDO, RETURN, SET_FREE, FAIL; NULL is fine */
+	struct attachment *a;		    /* NULL: not created yet */
+	const struct desired *desired;	    /* for ADOPT, ATTACH, FAIL */
+	const struct pool_network *network; /* for FOLLOW_POOL */
+	const struct netdev *netdev;	    /* for ADOPT, TAKE_ORPHAN, RETURN */
+	const char *why;		    /* for UNDO, RETURN, SET_FREE, FAIL; may be NULL */
 };
 
-/* In the order in which they are to be done; due_ms: when time alone may change the decision. */
+/* In the order of execution. due_ms: when the decision may change only because time has passed. */
 struct attach_actions {
 	struct attach_action *items;
 	size_t n;
 	uint64_t due_ms;
-	/* The runtime's list is contradicted: by how many attachments for so long that it is no pod
-	 * that is just ending, and the first of them (NULL = by none); it names none of what is in
-	 * pods. */
+	/* Attachments that contradict the runtime's list for longer than a pod needs to end: the
+	 * first (NULL = none) and their number. lacks_all: the list has none of the sandboxes of
+	 * the devices in pods. */
 	const struct attachment *contradicting;
 	size_t n_contradicting;
 	bool lacks_all;
 };
 
-/* An ordinary end is over by then: its processes exit before the runtime's list changes. */
+/* A pod's normal end takes less: its processes exit before the runtime's list changes. */
 #define CONTRADICTION_MS 2000
 
-/* At most one action that begins something for each attachment, and one check in all. -ENOMEM
- * leaves *ret empty. */
+/* Checks at once: a periodic one waits until no other runs, and one worker is left for
+ * attaches and returns. */
+#define ATTACH_CHECKS_MAX 3
+
+/* Returns at most one action per attachment that begins something. -ENOMEM leaves *ret empty. */
 int attach_decide(const struct attach_snapshot *, struct attach_actions *ret);
 void attach_actions_done(struct attach_actions *);

@@ -1,5 +1,6 @@
-/* desired.c - collects one item for each device, puts each pod's into their order, and makes of
- * every item what is wanted; addresses are compared when all are made. */
+// SPDX-License-Identifier: Apache-2.0
+/* desired.c - collects one item per device, sorts the items of each pod, and turns every item into
+ * a desired attachment. Addresses are compared last, when all of these are known. */
 #include "desired.h"
 
 #include <stdlib.h>
@@ -17,9 +18,9 @@ struct item {
 	const struct pod_device *d;
 	const struct pool_view *view;
 	const struct sandbox *sandbox;
-	size_t at;			       /* in the list of what is wanted */
-	size_t rank;			       /* of its resource in its pod */
-	const struct network_request *request; /* NULL = it is as its pool says */
+	size_t at;   /* index in `desired` */
+	size_t rank; /* position of its resource in the pod's annotation */
+	const struct network_request *request; /* NULL = none, the pool's settings apply */
 };
 
 struct building {
@@ -49,7 +50,7 @@ static bool is_nearer(const struct sandbox *s, const struct sandbox *than)
 	return s && (!than || sandbox_is_younger(s, than));
 }
 
-/* Of the n entries of one device, the one whose pod is to have it. */
+/* Chooses among the n entries of one device the one whose pod has the youngest sandbox. */
 static void desired_choose(const struct building *j, const struct pod_device *entries, size_t n,
 			   struct item *ret)
 {
@@ -65,8 +66,8 @@ static void desired_choose(const struct building *j, const struct pod_device *en
 	}
 }
 
-/* What stays in the host with its pod: a function. A soft-RoCE device has nothing to be made on,
- * and slots leave nothing behind. */
+/* Can the device be used by a pod with the host's network? Functions can. A soft-RoCE device needs
+ * a pod interface, and slots leave nothing behind that would have to be recorded. */
 static bool can_stay(const struct pool *pool)
 {
 	return pool->kind == POOL_EXCLUSIVE && !pool->network->plan.soft_roce;
@@ -79,7 +80,7 @@ static bool can_be_joined(const struct building *j, const struct pool *pool,
 	       !pod_sandbox_is_younger(s, j->held);
 }
 
-/* The list is sorted by device; so are the items. */
+/* The list is sorted by device, and so the items are, too. */
 static int desired_collect(struct building *j)
 {
 	const struct pool_view *view = NULL;
@@ -123,7 +124,7 @@ static bool has_ethernet(const struct building *j, const char *function)
 	return false;
 }
 
-/* The slot's first HCA with a netdev that a macvlan or ipvlan can hang on. */
+/* Finds the slot's first HCA with a netdev that can be the parent of a macvlan or ipvlan. */
 static int desired_find_parent(const struct building *j, const struct item *item, struct desired *w)
 {
 	const struct offer *o = pool_view_offer(item->view, item->d->id);
@@ -145,11 +146,11 @@ static int check_function(const struct building *j, struct desired *w)
 	const struct function *fn = host_index_function(&j->index, w->function);
 
 	if (!fn)
-		return err_set(&w->err, -ENODEV, "%s is not on the bus any more", w->function);
+		return err_set(&w->err, -ENODEV, "%s was removed from the bus", w->function);
 	return network_on_function(&w->plan, fn, &w->err);
 }
 
-/* Of its netdev in the host, 0 = it is not there: in a pod it may have another one. */
+/* MTU of the function's netdev in the host. 0 = not in the host; in a pod its MTU may differ. */
 static unsigned mtu_of(const struct building *j, const char *function)
 {
 	struct fn_parts parts = host_index_parts(&j->index, function);
@@ -189,25 +190,25 @@ static void desired_set_owner(struct attach_owner *o, const struct item *item)
 	memcpy(o->netns.path, s->netns, sizeof(o->netns.path));
 }
 
-/* Long names of pods must not cost the sentence. */
+/* The pod's name is truncated so that the message still fits. */
 static int name_pod(struct desired *w)
 {
 	return err_wrap(&w->err, "pod %s/%.63s", w->owner.namespace, w->owner.pod);
 }
 
-/* Of what its annotation and its pool say, nothing is done to it. */
+/* The pod has the host's network: the annotation and the pool's network settings do not apply. */
 static void make_in_host(const struct building *j, const struct item *item, struct desired *w)
 {
 	w->plan = (struct net_plan){
 		.kind = PLAN_VF, .in_host = true, .clean = w->network->plan.clean};
 	snprintf(w->function, sizeof(w->function), "%s", item->d->id);
 	if (!host_index_function(&j->index, w->function)) {
-		err_set(&w->err, -ENODEV, "%s is not on the bus any more", w->function);
+		err_set(&w->err, -ENODEV, "%s was removed from the bus", w->function);
 		name_pod(w);
 	}
 }
 
-/* mistake: of the pod's annotation, code 0 = none. */
+/* mistake: the error in the pod's annotation, code 0 = none. */
 static void desired_make(const struct building *j, const struct item *item, unsigned number,
 			 const struct err *mistake)
 {
@@ -226,12 +227,11 @@ static void desired_make(const struct building *j, const struct item *item, unsi
 	if (r == 0)
 		r = desired_find_function(j, item, w);
 	if (r == 0 && w->plan.soft_roce && item->sandbox->user_namespace)
-		r = err_set(
-			&w->err, -EINVAL,
-			"softRoce: the nodes in /dev/rocelet cannot be mounted into a pod with a "
-			"user namespace of its own (hostUsers: false)");
+		r = err_set(&w->err, -EINVAL,
+			    "softRoce: the nodes in /dev/rocelet cannot be mounted into a pod with "
+			    "its own user namespace (hostUsers: false)");
 	if (r == 0 && w->owner.netns.path[0] == '\0')
-		r = err_set(&w->err, -ENOENT, "the runtime tells no network namespace");
+		r = err_set(&w->err, -ENOENT, "the runtime reports no network namespace");
 	if (mistake->code) {
 		w->err = *mistake;
 		r = mistake->code;
@@ -263,7 +263,8 @@ static void rank(struct item *items, size_t n, const struct network_requests *re
 	qsort(items, n, sizeof(*items), desired_by_rank);
 }
 
-/* The next item of the resource that has no entry yet. */
+/* Returns the next item of the resource that has no entry of the annotation yet. If there is none,
+ * returns NULL and the number of the resource's items in *ret_n. */
 static struct item *next_of(struct item *items, size_t n, const char *resource, size_t *ret_n)
 {
 	*ret_n = 0;
@@ -289,7 +290,7 @@ static int assign(struct item *items, size_t n, const struct network_requests *r
 		else if (n_of == 0)
 			return err_set(e, -EINVAL,
 				       NETWORKS_KEY ": entry %zu: resource: the pod has no %.80s "
-						    "that goes into pods",
+						    "to attach",
 				       i + 1, q->resource);
 		else
 			return err_set(e, -EINVAL,
@@ -300,14 +301,15 @@ static int assign(struct item *items, size_t n, const struct network_requests *r
 	return 0;
 }
 
-/* Names that are given and names that are counted: the later of two is wrong. */
+/* A requested name may equal another device's requested or numbered name: the later of the two gets
+ * the error. */
 static void desired_check_names(const struct building *j, const struct item *items, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		const char *name = j->desired[items[i].at].plan.ifname;
 
 		if (!items[i].request || items[i].request->plan.ifname[0] == '\0' ||
-		    name[0] == '\0') /* it stays in the host */
+		    name[0] == '\0') /* a device that stays in the host */
 			continue;
 		for (size_t k = 0; k < n; k++) {
 			struct desired *w = &j->desired[items[k > i ? k : i].at];
@@ -315,7 +317,7 @@ static void desired_check_names(const struct building *j, const struct item *ite
 			if (k == i || w->err.code ||
 			    strcmp(j->desired[items[k].at].plan.ifname, name) != 0)
 				continue;
-			err_set(&w->err, -EINVAL, "interface: %s is another device's already",
+			err_set(&w->err, -EINVAL, "interface: %s is already used by another device",
 				name);
 			name_pod(w);
 		}
@@ -340,7 +342,7 @@ static int make_pod(const struct building *j, struct item *items, size_t n)
 	return 0;
 }
 
-/* --- all of them ------------------------------------------------------------------------------ */
+/* --- all pods --------------------------------------------------------------------------------- */
 
 static int by_sandbox(const void *a, const void *b)
 {

@@ -1,5 +1,6 @@
-/* desired_claims.c - every address that is had or asked for, sorted, so that those that meet stand
- * together. */
+// SPDX-License-Identifier: Apache-2.0
+/* desired_claims.c - collects every address that is in use or requested, and sorts them, so that
+ * equal ones are adjacent. */
 #include "desired_claims.h"
 
 #include <stdlib.h>
@@ -11,10 +12,10 @@
 struct claim {
 	struct ip_prefix ip;
 	uint16_t vlan;
-	const struct sandbox *sandbox; /* NULL: it is had already */
+	const struct sandbox *sandbox; /* NULL: in use already */
 	const char *resource, *id;
 	const struct attach_owner *owner;
-	struct desired *desired; /* NULL = a record's */
+	struct desired *desired; /* NULL = from a record */
 };
 
 struct claims {
@@ -70,7 +71,8 @@ static int add_record(struct claims *c, const struct attach_record *r)
 	const struct claim like = {.resource = r->resource, .id = r->id, .owner = &r->owner};
 	int error;
 
-	/* A macvlan that could not be deleted answers for its addresses. */
+	/* A bad function has left its pod and its addresses are free. A macvlan that could not be
+	 * deleted still has them. */
 	if (r->state == ATTACH_FREE || (r->state == ATTACH_BAD && r->plan.kind == PLAN_VF))
 		return 0;
 	error = desired_add(c, &like, &r->plan, r->plan.ips, r->plan.n_ips);

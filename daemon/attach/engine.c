@@ -1,9 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 /* engine.c - see engine.h.
  *
- * Happy path: something may have changed -> one tick: observe -> decide -> apply, where operations
- * begin on workers -> whoever waits is answered. An operation's end (outcome.c) is a tick, too.
- * Can fail by: out of memory (tried again after a second), no journal (nothing is attached), no
- * runtime (what is not known is not concluded from). */
+ * Success: something may have changed -> one tick: observe -> decide -> apply, which begins
+ * operations on workers -> waiters with a result are answered. The end of an operation (outcome.c)
+ * causes a tick, too.
+ * Failures: out of memory (retried after a second), no journal (nothing is attached), no runtime
+ * (nothing is concluded from what is unknown). */
 #include "engine.h"
 
 #include <stdlib.h>
@@ -13,19 +15,27 @@
 #include "array.h"
 #include "attach_events.h"
 #include "cleanup.h"
+#include "cni_limits.h"
 #include "engine_start.h"
 #include "gate.h"
+#include "ipam_requests.h"
+#include "journal_heal.h"
 #include "log.h"
 #include "observe.h"
 #include "operation.h"
 #include "outcome.h"
 
-/* As the last resort, while anything is away from the host. */
-#define LOOK_MS 30000
+/* While devices are in pods: the interval of a full check, in case a change was missed. */
+#define FULL_CHECK_MS 30000
 
-void attach_engine_look(struct attach_engine *e)
+void attach_engine_inputs_changed(struct attach_engine *e)
 {
 	engine_soon(e);
+}
+
+const struct pools *attach_engine_pools(const struct attach_engine *e)
+{
+	return e->pools;
 }
 
 void attach_engine_offer(struct attach_engine *e, const struct pools *pools)
@@ -36,7 +46,8 @@ void attach_engine_offer(struct attach_engine *e, const struct pools *pools)
 
 /* --- the runtime ------------------------------------------------------------------------------ */
 
-/* A device that is given away and in nobody's hands: its pod's sandbox is about to be. */
+/* Is a device allocated whose pod is not known yet? The sandbox of that pod will be created
+ * soon. */
 static bool is_reserved(const struct attach_view *view)
 {
 	for (size_t i = 0; i < view->held->n; i++) {
@@ -62,7 +73,7 @@ static void expect_sandboxes(struct attach_engine *e, const struct attach_view *
 	e->ops->expect_sandboxes(e->holders, expecting);
 }
 
-/* --- what is needed --------------------------------------------------------------------------- */
+/* --- opening what is needed ------------------------------------------------------------------- */
 
 static bool attaches(const struct attach_view *view)
 {
@@ -78,12 +89,12 @@ static void need_runtime(struct attach_engine *e)
 
 	if (e->ops->watch_sandboxes(e->holders, &err) == 0)
 		return;
-	log_warn("attach", 0, "%s, trying again", err.msg);
-	engine_due(e, engine_now(e) + ENGINE_MEMORY_MS);
+	log_warn("attach", 0, "%s; retrying", err.msg);
+	engine_tick_at(e, engine_now(e) + ENGINE_MEMORY_MS);
 }
 
-/* The state folder was removed while we run: it is made anew as at the start, when no worker writes
- * to the one that is gone. */
+/* If the state folder was removed while we run, opens the journal again as at the start, once no
+ * worker writes to the removed one. */
 static void follow_journal(struct attach_engine *e)
 {
 	if (!e->journal || e->walk || e->dry_run)
@@ -95,7 +106,7 @@ static void follow_journal(struct attach_engine *e)
 	e->journal_ms = 0;
 }
 
-/* Neither a runtime nor a journal is touched where nothing is attached. */
+/* Without attachments, neither the runtime nor the journal is touched. */
 static void open_what_is_needed(struct attach_engine *e, bool needed)
 {
 	if (needed)
@@ -107,7 +118,7 @@ static void open_what_is_needed(struct attach_engine *e, bool needed)
 	if (engine_now(e) >= e->journal_ms)
 		journal_begin(e, true);
 	if (!e->journal && !e->walk)
-		engine_due(e, e->journal_ms);
+		engine_tick_at(e, e->journal_ms);
 }
 
 static void follow_readiness(struct attach_engine *e, const struct attach_view *view)
@@ -119,31 +130,32 @@ static void follow_readiness(struct attach_engine *e, const struct attach_view *
 	if (e->ready)
 		return;
 	if (!known && !nothing && engine_now(e) < late_ms) {
-		engine_due(e, late_ms);
+		engine_tick_at(e, late_ms);
 		return;
 	}
 	if (!known && !nothing)
 		log_warn("attach", 0,
-			 "the container runtime does not say which sandboxes there are, going on "
-			 "without");
+			 "cannot list the sandboxes of the container runtime, going on without "
+			 "them");
 	e->ready = true;
 	e->all.changed = true;
 }
 
 /* --- the tick --------------------------------------------------------------------------------- */
 
-static void attach_engine_look_at_everything(struct attach_engine *e)
+static void full_check_of_all(struct attach_engine *e)
 {
 	if (e->all.n == 0)
 		return;
-	if (engine_now(e) >= e->look_ms + LOOK_MS) {
-		e->look_ms = engine_now(e);
+	if (engine_now(e) >= e->full_check_ms + FULL_CHECK_MS) {
+		e->full_check_ms = engine_now(e);
 		engine_ask(e);
 	}
-	engine_due(e, e->look_ms + LOOK_MS);
+	engine_tick_at(e, e->full_check_ms + FULL_CHECK_MS);
 }
 
-/* What bears our mark, but no pool has it: is there a file of the journal? */
+/* Lists the functions with our mark that have a file in the journal, except those with a usable
+ * attachment. */
 static int list_recorded(const struct attach_engine *e, const char ***ret, size_t *ret_n)
 {
 	const struct host *h = &e->inventory->host;
@@ -177,7 +189,7 @@ static const char *journal_missing(const struct attach_engine *e)
 	return why[0] ? why : "the journal is not open yet";
 }
 
-/* view NULL: only what needs no list. */
+/* view NULL: decides only what needs no list. */
 static int decide(struct attach_engine *e, const struct attach_view *view,
 		  struct attach_actions *actions)
 {
@@ -189,7 +201,7 @@ static int decide(struct attach_engine *e, const struct attach_view *view,
 		.devices_ms = e->inventory->generation ? e->inventory->devices_ms : 0,
 		.done_ms = e->done_ms,
 		.dry_run = e->dry_run,
-		.checking = e->checking,
+		.n_checking = e->n_checking,
 		.sandboxes = engine_sandboxes(e),
 		.cri_silent_ms = e->cri_silent_ms,
 		.journal_missing = journal_missing(e),
@@ -209,7 +221,8 @@ static int decide(struct attach_engine *e, const struct attach_view *view,
 static void describe_contradiction(const struct attach_engine *e, const struct attachment *a,
 				   char *text, size_t size)
 {
-	char device[DEVICE_TEXT_SIZE], owner[OWNER_TEXT_SIZE], user[64] = "the kubelet names it";
+	char device[DEVICE_TEXT_SIZE], owner[OWNER_TEXT_SIZE],
+		user[64] = "the kubelet's list has its pod";
 	struct cri_status status = {.socket = ""};
 
 	if (e->holders)
@@ -223,8 +236,8 @@ static void describe_contradiction(const struct attach_engine *e, const struct a
 		 user, device_text(&a->record, device));
 }
 
-/* Once, until none is left. */
-static void tell_contradiction(struct attach_engine *e, const struct attach_actions *actions)
+/* Sends one event for the first contradiction; the next one only after all have ended. */
+static void report_contradiction(struct attach_engine *e, const struct attach_actions *actions)
 {
 	const struct attachment *a = actions->contradicting;
 	struct attach_counters *c = &e->counters;
@@ -238,7 +251,8 @@ static void tell_contradiction(struct attach_engine *e, const struct attach_acti
 		engine_event(e, EVENT_WARNING, "RuntimeContradicted", &a->record,
 			     "%s; is it the kubelet's runtime (--cri-socket)?", c->runtime_error);
 	else if (!a && before)
-		log_info("attach", 0, "the container runtime's list fits what runs again");
+		log_info("attach", 0,
+			 "the container runtime's list matches the running pods again");
 	if (!a)
 		c->runtime_error[0] = '\0';
 }
@@ -251,13 +265,13 @@ static void decide_and_apply(struct attach_engine *e, const struct attach_view *
 	if (r == 0)
 		r = decide(e, view, &actions);
 	if (r < 0) {
-		log_warn("attach", r, "cannot decide what to attach, trying again");
-		engine_due(e, engine_now(e) + ENGINE_MEMORY_MS);
+		log_warn("attach", r, "cannot decide what to attach; retrying");
+		engine_tick_at(e, engine_now(e) + ENGINE_MEMORY_MS);
 		return;
 	}
-	engine_due(e, actions.due_ms);
+	engine_tick_at(e, actions.due_ms);
 	if (view)
-		tell_contradiction(e, &actions);
+		report_contradiction(e, &actions);
 	apply(e, &actions);
 	attach_actions_done(&actions);
 	namespaces_search(e);
@@ -265,14 +279,26 @@ static void decide_and_apply(struct attach_engine *e, const struct attach_view *
 		follow_readiness(e, view);
 }
 
-/* While the host cannot be seen nothing is concluded from what is. */
+/* True if a netdev has our mark but may have no record: the runtime's list is then needed to find
+ * out whether a running pod uses it. */
+static bool has_marked_netdev(const struct host *h)
+{
+	for (size_t i = 0; i < h->n_netdevs; i++)
+		if (h->netdevs[i].origin[0])
+			return true;
+	return false;
+}
+
+/* While parts of the host cannot be seen, nothing is decided. */
 static void work(struct attach_engine *e, const struct attach_view *view)
 {
-	bool needed = view && (attaches(view) || e->all.n > 0 || e->n_early > 0);
+	bool needed = view && (attaches(view) || e->all.n > 0 || e->n_early > 0 ||
+			       has_marked_netdev(&e->inventory->host));
 	bool known = view && e->journal_read;
 
 	if (view)
 		open_what_is_needed(e, needed);
+	journal_heal(e);
 	if (known && !engine_sees(e, needed) && needed)
 		return;
 	if (known || !e->blind) {
@@ -286,19 +312,19 @@ static void publish(struct attach_engine *e)
 	if (!e->all.changed)
 		return;
 	if (attachments_publish(&e->all) < 0)
-		engine_due(e, engine_now(e) + ENGINE_MEMORY_MS);
+		engine_tick_at(e, engine_now(e) + ENGINE_MEMORY_MS);
 	else
 		e->hooks.changed(e->hooks.arg);
 }
 
-/* Not at once: what is due again and again must leave the loop to others. */
+/* At least 1 ms: a deadline that is always in the past must not starve the rest of the loop. */
 static void arm(struct attach_engine *e)
 {
 	const uint64_t now = engine_now(e);
 
 	e->ticking = false;
 	if (e->due_ms != NEVER && !e->closing)
-		due_in(&e->tick, e->due_ms > now ? e->due_ms - now : 1);
+		timer_in(&e->tick, e->due_ms > now ? e->due_ms - now : 1);
 }
 
 static void attach_engine_on_tick(void *arg)
@@ -311,10 +337,10 @@ static void attach_engine_on_tick(void *arg)
 	for (size_t i = 0; i < e->all.n; i++)
 		e->all.items[i]->awaited = false;
 	operations_continue(e);
-	attach_engine_look_at_everything(e);
+	full_check_of_all(e);
 	work(e, known);
 	gates_ask(e);
-	engine_due(e, waiters_settle(&e->waiters, known, engine_now(e)));
+	engine_tick_at(e, waiters_settle(&e->waiters, known, engine_now(e)));
 	expect_sandboxes(e, known);
 	publish(e);
 	arm(e);
@@ -333,6 +359,7 @@ static int copy_opts(struct attach_engine *e, const struct attach_engine_opts *o
 	e->ipam_host = o->ipam;
 	e->holders = o->holders;
 	e->dry_run = o->dry_run;
+	e->cni_add_ms = o->cni_add_ms ? o->cni_add_ms : CNI_ADD_ATTACH_MS;
 	e->ops = o->ops ? o->ops : &attach_real_ops;
 	return e->state_dir ? 0 : -ENOMEM;
 }
@@ -355,10 +382,10 @@ int attach_engine_open(struct attach_engine **ret, struct uv_loop_s *loop, const
 	e->inventory = inventory;
 	e->hooks = *hooks;
 	e->blind = true;
-	e->opened_ms = e->look_ms = uv_now(loop);
+	e->opened_ms = e->full_check_ms = uv_now(loop);
 	e->due_ms = NEVER;
 	e->ended = outcome;
-	due_init(&e->tick, loop, attach_engine_on_tick, e);
+	timer_init(&e->tick, loop, attach_engine_on_tick, e);
 	journal_begin(e, false);
 	engine_soon(e);
 	*ret = e;
@@ -379,7 +406,8 @@ void attach_engine_close(struct attach_engine *e)
 		return;
 	e->closing = true;
 	waiters_close(&e->waiters);
+	ipam_requests_close(e);
 	operations_close(e);
 	e->holders = NULL;
-	due_close(&e->tick, on_tick_closed);
+	timer_close(&e->tick, on_tick_closed);
 }

@@ -1,9 +1,12 @@
-/* engine.h - every attachment of this node: one struct for each device on its way or in a pod.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* engine.h - attaches devices to pods and returns them: one struct attachment for each device that
+ * is in a pod or in transit.
  *
- * Decides (desired.h, reconcile.h) whenever something may have changed: the inventory, the
- * kubelet's list, the runtime's list, a question at the gate, a finished step. Works on a worker
- * thread, one operation for a device at a time and four in all (steps.h). On start: reads the
- * journal, finds every device, repairs; only then the kubelet is told anything. */
+ * Whenever an input may have changed (the inventory, the kubelet's list, the runtime's list, a
+ * PreStartContainer request, the end of a step), the engine decides again what to do (decide.h).
+ * Worker threads do the work: at most four operations at a time, one per device (steps.h). At the
+ * start, the engine first reads the journal, finds every recorded device and begins repairs;
+ * nothing is advertised to the kubelet before that. */
 #pragma once
 
 #include "attach_status.h"
@@ -23,7 +26,8 @@ struct attach_engine_opts {
 	const char *state_dir; /* copied */
 	struct ipam_host ipam; /* what it points to must outlive the engine */
 	struct holders *holders;
-	bool dry_run;		      /* says what it would do, does nothing */
+	bool dry_run;		      /* logs the actions without executing them */
+	uint32_t cni_add_ms;	      /* time limit of a CNI ADD; 0 = CNI_ADD_ATTACH_MS */
 	const struct attach_ops *ops; /* NULL: the real ones (attach_ops.h) */
 };
 
@@ -31,73 +35,125 @@ struct attach_hooks {
 	/* attach_engine_list() has changed, or the engine became ready. */
 	void (*changed)(void *arg);
 	void (*event)(const struct event *, void *arg);
+	/* true: at least one device is now being attached or returned; false: none is any more.
+	 * NULL is fine. */
+	void (*moving)(bool, void *arg);
 	void *arg;
 };
 
-/* hw, inventory and holders must outlive it. A journal that cannot be written is told; then nothing
- * is attached, and what is away is still returned. */
+/* hw, inventory and holders must outlive the engine. If the journal cannot be written, that is
+ * reported and no device is attached, but devices in pods are still returned. */
 int attach_engine_open(struct attach_engine **ret, struct uv_loop_s *, const struct hw *,
 		       const struct inventory *, const struct attach_engine_opts *,
 		       const struct attach_hooks *, struct err *);
-/* Something may have changed: decides soon. */
-void attach_engine_look(struct attach_engine *);
-/* The device plugin has decided what is offered, or given something away: decides soon. The pools
- * are borrowed until the next call; NULL: nobody knows them. */
+/* Call when any input may have changed. The engine decides in the next iteration of the loop. */
+void attach_engine_inputs_changed(struct attach_engine *);
+/* Call when the device plugin has decided what to offer, or has allocated a device. The pools are
+ * borrowed until the next call; NULL: unknown. */
 void attach_engine_offer(struct attach_engine *, const struct pools *);
-/* The journal is read, every device in it was looked for, and repairs have begun. */
+/* The pools that attach_engine_offer() was called with last; NULL: unknown. */
+const struct pools *attach_engine_pools(const struct attach_engine *);
+/* The journal was read, every recorded device was searched for, and repairs have begun. */
 bool attach_engine_is_ready(const struct attach_engine *);
-/* NULL is fine. Returns that have begun are finished, unless a plugin has to be asked; what else is
- * under way up to its next step. Waiters are told, and records of free devices removed. Gone
- * when the loop has run out of handles. */
+/* NULL is fine. Completes running returns, except for their IPAM plugins; other operations stop
+ * after the current step. Answers all waiting requests, and removes the records of free devices.
+ * The engine is freed when the loop has no handles left. */
 void attach_engine_close(struct attach_engine *);
 
 /* --- the gate --------------------------------------------------------------------------------- */
 
 struct attach_gate;
 
-/* code 0: all devices are in their pod. Otherwise the sentence is for the pod's status. */
+/* code 0: all devices are in their pod. Otherwise the message is for the pod's status. */
 typedef void attach_gate_fn(const struct err *, void *arg);
 
-/* PreStartContainer asks for these devices of a resource. fn is called exactly once, possibly from
- * within (then *ret is NULL): at once when they are attached to the pod that holds them now, or as
- * soon as they are; with an error when that cannot be, or after the pool's time-out. -ENOMEM. */
+/* A PreStartContainer request for these devices of a resource. fn is called exactly once, possibly
+ * before this returns (then *ret is NULL): with success as soon as the devices are attached to the
+ * pod that holds them now; with an error if that is impossible, or after the pool's timeout.
+ * -ENOMEM. */
 int attach_engine_gate(struct attach_engine *, struct attach_gate **ret, const char *resource,
 		       struct id_list ids, attach_gate_fn *, void *arg);
-/* Nobody waits any more; fn is not called. NULL is fine. */
+/* Cancels the request: fn is not called. NULL is fine. */
 void attach_gate_cancel(struct attach_gate *);
 
-/* --- orders of a person ------------------------------------------------------------------------
- */
+/* --- admin requests --------------------------------------------------------------------------- */
 
-typedef void attach_order_fn(const struct err *, void *arg);
+typedef void attach_request_fn(const struct err *, void *arg);
 
-/* Attaches a function as the plan says (DOOR_ADMIN), to the namespace of owner.netns.path, or ""
- * to that of the running pod owner.namespace/owner.pod. fn exactly once, never from within. Waits
- * for the journal to be read and the runtime to answer, some seconds at most. What is wrong is
- * returned or, after such a wait, told: -EBUSY: it is somebody's; -ENODEV: no such function;
- * -ENOENT: no such pod; -EAGAIN: in vain; -ENOMEM. */
+/* Attaches a function with this plan (DOOR_ADMIN) to the namespace owner.netns.path; if that is "",
+ * to the namespace of the running pod owner.namespace/owner.pod. Waits up to a few seconds for the
+ * journal and the runtime. fn is called exactly once, never before this returns. Errors are
+ * returned here or, if it had to wait, passed to fn: -EBUSY: the device is in use; -ENODEV: no such
+ * function; -ENOENT: no such pod; -EAGAIN: the wait timed out; -ENOMEM. */
 int attach_engine_attach(struct attach_engine *, const char *function, const struct attach_owner *,
-			 const struct net_plan *, attach_order_fn *, void *arg, struct err *);
-/* Returns it, whoever has it (force), or only what a person attached. -ENOENT: it is not attached.
- */
+			 const struct net_plan *, attach_request_fn *, void *arg, struct err *);
+/* Returns a device that an admin request has attached or, with force, any attached device. -ENOENT:
+ * it is not attached. */
 int attach_engine_detach(struct attach_engine *, const char *function, bool force,
-			 attach_order_fn *, void *arg, struct err *);
-/* What doctor --fix does: tries every BAD device again at once, returns orphans, checks every
- * attachment and sets right what differs. */
+			 attach_request_fn *, void *arg, struct err *);
+/* Implements doctor --fix: retries every bad device at once, returns orphans, checks every
+ * attachment and repairs drift. */
 void attach_engine_fix(struct attach_engine *);
 
-/* --- what others see ---------------------------------------------------------------------------
- */
+/* --- requests of CNI plugins (daemon/cni) -------------------------------------------------------
+ *
+ * An attachment is identified by (owner.sandbox, plan.ifname): the container's ID and its
+ * interface. */
 
-/* Sorted by function, then resource and ID; borrowed until the next `changed` has returned, or the
- * engine is closed. Those of state free could not be attached, and are not tried again until the
- * kubelet asks or something changes. */
+/* Is the client still waiting for the answer? */
+typedef bool attach_wanted_fn(void *arg);
+
+/* Like attach_engine_attach(), for DOOR_CNI. Also waits up to a few seconds until the kubelet's
+ * list shows whether the device was granted to owner's pod, and until a returning device is free.
+ * If the client disconnects or the attach takes too long (-ETIMEDOUT), the attach is undone.
+ * Additional errors: -EBADF: not a namespace, or the host's; -EEXIST: the container already has an
+ * interface of that name. */
+int attach_engine_cni_add(struct attach_engine *, const char *function, const struct attach_owner *,
+			  const struct net_plan *, attach_wanted_fn *, attach_request_fn *,
+			  void *arg, struct err *);
+/* Returns the attachment, if it exists. fn is called exactly once, never before this returns. Code
+ * 0 also if the return takes long or fails at first: the engine retries it. -EAGAIN: the
+ * attachments are not known yet. fn NULL: the caller does not wait. */
+int attach_engine_cni_del(struct attach_engine *, const char *container, const char *ifname,
+			  attach_request_fn *fn, void *arg, struct err *);
+/* Compares the attachment with its plan; afterwards attach_engine_cni_find() has the drift.
+ * -ENOENT: no such attachment; -ESTALE: it is returning, or its interface is not in the namespace;
+ * -EBADF: the namespace was removed; -ENODEV: the function was removed from the bus. fn is called
+ * exactly once, never before this returns. */
+int attach_engine_cni_check(struct attach_engine *, const char *container, const char *ifname,
+			    attach_request_fn *fn, void *arg, struct err *);
+/* The current state; borrowed until the next iteration of the loop. NULL: no such attachment. */
+const struct attach_status *attach_engine_cni_find(const struct attach_engine *,
+						   const char *container, const char *ifname);
+/* Iterates over the attachments of a network; *at starts at 0. NULL: no more. */
+const struct attach_record *attach_engine_cni_next(const struct attach_engine *,
+						   const char *network, size_t *at);
+/* Runs the IPAM plugin of the record's plan with CHECK, GC or STATUS. more: additional members of
+ * its configuration, NULL: none. fn is called exactly once, never before this returns. -EOPNOTSUPP:
+ * the plugin does not support the command; -ECANCELED: rocelet is stopping. */
+int attach_engine_cni_ipam(struct attach_engine *, enum ipam_verb, const struct attach_record *,
+			   const struct json_t *more, attach_request_fn *fn, void *arg,
+			   struct err *);
+/* The IPAM plugin's result of ADD for that attachment; borrowed. NULL: no result, or from before a
+ * restart of rocelet. */
+const char *attach_engine_cni_ipam_answer(const struct attach_engine *, const char *container,
+					  const char *ifname);
+/* -EROFS: nothing can be attached; the message has the reason. Otherwise 0 or the error of a start
+ * that is not complete (attach_engine_is_ready()). */
+int attach_engine_cni_status(const struct attach_engine *, struct err *);
+
+/* --- status ----------------------------------------------------------------------------------- */
+
+/* The published attachments, sorted by function, then resource and ID; borrowed until the next
+ * `changed` hook has returned, or the engine is closed. State free: the attach failed, and is not
+ * retried until the kubelet requests it or an input changes. */
 size_t attach_engine_list(const struct attach_engine *, const struct attach_status **ret);
-/* NULL: it is free. Exclusive pools: by function. */
+/* The attachment of a function of an exclusive pool. NULL: the function is free. */
 const struct attach_status *attach_engine_find(const struct attach_engine *, const char *function);
-/* May a function be given to a container? One that is leaving is still in a pod that does not hold
- * it any more, or on its way back from one: it will be clean, and the gate waits for that. Unfit is
- * what a person has attached, and what could not be cleaned. */
+/* May the function be allocated to a container?
+ *    ATTACH_LEAVING  it is still in a pod that no longer holds it, or returning from it. It will be
+ *                    clean, and PreStartContainer waits for that.
+ *    ATTACH_UNFIT    an admin request has attached it, or it could not be cleaned. */
 enum attach_fitness { ATTACH_FIT, ATTACH_LEAVING, ATTACH_UNFIT };
 enum attach_fitness attach_engine_fitness(const struct attach_engine *, const char *function);
 

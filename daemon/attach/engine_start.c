@@ -1,10 +1,11 @@
-/* engine_start.c - what the life before has left, as its journal tells; and the journal anew, when
- * its folder was removed.
+// SPDX-License-Identifier: Apache-2.0
+/* engine_start.c - takes over what the previous process has left, from its journal; and makes the
+ * journal again when its folder was removed.
  *
- * Happy path: the files are read on a worker, each record becomes an attachment, and the next
- * decision returns what was interrupted and keeps what is in its pod.
- * Can fail by: no folder (tried again), files that cannot be understood: their devices count as bad
- * until they are seen. */
+ * Success: the files are read on a worker, each record becomes an attachment, and the next
+ * decision returns interrupted devices and keeps those that are in their pods.
+ * Failures: no folder (retried), unreadable files: their devices count as bad until they are
+ * found. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,11 +26,11 @@ struct bad_file {
 	struct err err;
 };
 
-/* The worker's, then the loop's. */
+/* Owned by the worker, then by the loop. */
 struct journal_walk {
 	struct attach_engine *engine;
 	struct job job;
-	struct attach_record *kept; /* of the folder that is gone, to be written anew */
+	struct attach_record *kept; /* records from the removed folder, to be written again */
 	size_t n_kept;
 	struct attach_record *records;
 	size_t n_records;
@@ -38,7 +39,7 @@ struct journal_walk {
 	uint64_t serial;
 	int result;
 	struct err err;
-	struct err unwritable; /* code 0: it can be written, as far as can be seen */
+	struct err unwritable; /* code 0: writable */
 };
 
 /* --- on the worker ---------------------------------------------------------------------------- */
@@ -58,7 +59,7 @@ static bool function_exists(const struct hw *hw, const char *function)
 	       journal_is_in(hw, "class/infiniband", function);
 }
 
-/* > 0 removes the file of a function that is gone. */
+/* Returns > 0 to remove the file of a function that does not exist any more. */
 static int journal_on_record(const struct attach_record *r, void *arg)
 {
 	struct journal_walk *w = arg;
@@ -94,6 +95,9 @@ static void journal_walk_run(void *arg)
 		w->result = e->ops->journal_write(e->journal, &w->kept[i], true, &w->err);
 	if (w->result == 0)
 		w->result = e->ops->journal_each(e->journal, journal_on_record, on_bad, w, &w->err);
+	/* A full disk is reported before the first attach needs it. */
+	if (w->result == 0 && w->unwritable.code == 0 && !e->dry_run)
+		e->ops->journal_probe(e->journal, &w->unwritable);
 }
 
 /* --- in the loop ------------------------------------------------------------------------------ */
@@ -103,33 +107,33 @@ static bool is_of_another_boot(const struct attach_record *r, const char *now)
 	return r->boot[0] && now[0] && strcmp(r->boot, now) != 0;
 }
 
-/* Whoever has it has it until something is known: nothing is concluded from the past. A namespace
- * that looks like its own may be another's in another boot. */
+/* A recorded device stays with its owner until something else is known: nothing is concluded from
+ * the past. After a reboot, a namespace with the recorded identity may be another one. */
 static int journal_take_record(struct attach_engine *e, const struct attach_record *r,
 			       const char *boot)
 {
 	struct attachment *a;
 
 	if (attachments_find(&e->all, r))
-		return 0; /* while the journal could not be read, it was met without */
+		return 0; /* added while the journal could not be read */
 	a = attachments_add(&e->all, r, engine_now(e));
 	if (!a)
 		return -ENOMEM;
 	a->interrupted = r->state == ATTACH_ATTACHING || r->state == ATTACH_RETURNING;
 	a->ipam_asked = a->announced = true;
 	a->since_ms = 0;
-	a->doubt_ms = engine_now(e);
+	a->confirm_ms = engine_now(e);
 	if (r->state == ATTACH_BAD)
 		a->retry_ms = engine_now(e);
 	if (is_of_another_boot(r, boot)) {
 		a->interrupted = true;
-		a->why = "the node has been started anew since it was attached";
+		a->why = "the node was rebooted since it was attached";
 	}
 	return 0;
 }
 
-/* The name of a file is all that is known of a function; a slot of a shared pool is gone with its
- * pod. */
+/* Of a function, only the file's name is known. The slot of a shared pool needs nothing: its netdev
+ * is deleted together with its pod. */
 static void take_bad(struct attach_engine *e, const struct bad_file *bad)
 {
 	struct attach_record r = {.state = ATTACH_BAD, .serial = e->serial};
@@ -145,10 +149,9 @@ static void take_bad(struct attach_engine *e, const struct bad_file *bad)
 	if (!a)
 		return;
 	a->lost = true;
-	a->why = "its journal cannot be read";
+	a->why = "its journal record cannot be read";
 	err_set(&a->trouble, bad->err.code,
-		"%s; it stays as it is until the kubelet and the runtime tell that no pod runs "
-		"with it",
+		"%s; it is left alone until the kubelet and the runtime show that no pod uses it",
 		bad->err.msg);
 }
 
@@ -160,12 +163,13 @@ static void take_all(struct attach_engine *e, const struct journal_walk *w)
 	e->serial = w->serial > e->serial ? w->serial : e->serial;
 	for (size_t i = 0; i < w->n_records; i++)
 		if (journal_take_record(e, &w->records[i], boot) < 0)
-			log_error("attach", -ENOMEM, "%s: its record is forgotten",
+			log_error("attach", -ENOMEM, "%s: cannot take over its journal record",
 				  w->records[i].function);
 	for (size_t i = 0; i < w->n_bad; i++)
 		take_bad(e, &w->bad[i]);
 	if (w->n_records)
-		log_info("attach", 0, "the journal names %zu devices that are away", w->n_records);
+		log_info("attach", 0, "the journal has %zu devices in pods or in transit",
+			 w->n_records);
 }
 
 static void walk_free(struct journal_walk *w)
@@ -177,7 +181,7 @@ static void walk_free(struct journal_walk *w)
 	free(w);
 }
 
-static void journal_tell_trouble(struct attach_engine *e, const struct err *err)
+static void journal_report_trouble(struct attach_engine *e, const struct err *err)
 {
 	if (strcmp(e->counters.journal_error, err->msg) == 0)
 		return;
@@ -186,28 +190,28 @@ static void journal_tell_trouble(struct attach_engine *e, const struct err *err)
 		     "%s; nothing is attached until it can be written", err->msg);
 }
 
-/* What attaches nothing, and what comes back, does not wait for it. */
+/* Without attachments, and for returns, the engine does not wait for the journal. */
 static void journal_try_again(struct attach_engine *e, const struct err *err)
 {
-	journal_tell_trouble(e, err);
+	journal_report_trouble(e, err);
 	e->journal_read = err->code != -ENOMEM;
 	operations_leave_journal(e);
 	e->journal_ms = engine_now(e) + RETRY_MS;
 }
 
-static void tell_remade(struct attach_engine *e, const struct journal_walk *w)
+static void report_remade(struct attach_engine *e, const struct journal_walk *w)
 {
 	if (!e->remake)
 		return;
 	e->remake = false;
 	engine_event(
 		e, EVENT_WARNING, "JournalBad", NULL,
-		"%s/devices was removed: it is made anew, with the records of %zu devices that "
-		"are away",
+		"%s/devices was removed: it is created again, with the records of %zu devices in "
+		"pods or in transit",
 		e->state_dir, w->n_kept);
 }
 
-/* What could not be attached without a journal is tried once more. */
+/* Failed attaches are tried once more: the missing journal may have been the reason. */
 static void forget_failures(struct attach_engine *e)
 {
 	for (size_t i = 0; i < e->all.n; i++)
@@ -229,9 +233,9 @@ static void on_walked(void *arg)
 		journal_try_again(e, &w->err);
 	} else {
 		e->counters.journal_error[0] = '\0';
-		tell_remade(e, w);
+		report_remade(e, w);
 		if (w->unwritable.code)
-			journal_tell_trouble(e, &w->unwritable);
+			journal_report_trouble(e, &w->unwritable);
 		e->journal_read = true;
 		forget_failures(e);
 		take_all(e, w);
@@ -240,7 +244,7 @@ static void on_walked(void *arg)
 	engine_soon(e);
 }
 
-/* Nothing is made before something needs it. */
+/* Checks without creating the folder, which is made only when needed. */
 static bool journal_has_folder(const struct attach_engine *e)
 {
 	AUTO_FREE char *path = NULL;
@@ -252,11 +256,12 @@ static bool journal_has_folder(const struct attach_engine *e)
 
 static int journal_open_journal(struct attach_engine *e, struct err *err)
 {
-	return e->dry_run ? e->ops->journal_look(&e->journal, e->state_dir, err)
+	return e->dry_run ? e->ops->journal_open_existing(&e->journal, e->state_dir, err)
 			  : e->ops->journal_open(&e->journal, e->state_dir, err);
 }
 
-/* What an attach has not written down yet is not away: its namespace is identified before. */
+/* Copies the records of all devices in pods or in transit. A device whose attach has not written
+ * its record yet is still in the host: the namespace is identified before that. */
 static int keep_records(struct journal_walk *w, const struct attach_engine *e)
 {
 	for (size_t i = 0; i < e->all.n && e->remake; i++) {

@@ -1,8 +1,9 @@
-/* engine_start.h - the journal of the life before. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* engine_start.h - reads the journal of the previous process. */
 #pragma once
 
 #include "engine_state.h"
 
-/* Opens it, if need be (otherwise only when there is one), and reads it on a worker; journal_read
- * is false until that is done. A tick follows. */
+/* Opens the journal (if it is not needed, only if it exists) and reads it on a worker; journal_read
+ * is false until that has ended. A tick follows. */
 void journal_begin(struct attach_engine *, bool needed);

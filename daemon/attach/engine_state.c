@@ -1,21 +1,22 @@
-/* engine_state.c - when the engine ticks, whom it asks, and its end. */
+// SPDX-License-Identifier: Apache-2.0
+/* engine_state.c - the engine's timer, its view of pools and allocations, and its release. */
 #include "engine_state.h"
 
 #include <stdlib.h>
 
-/* Within a tick it is enough to say it: the tick ends with setting the timer. */
-void engine_due(struct attach_engine *e, uint64_t at_ms)
+/* Within a tick the timer need not be set: the tick ends with setting it. */
+void engine_tick_at(struct attach_engine *e, uint64_t at_ms)
 {
 	if (e->closing || at_ms >= e->due_ms)
 		return;
 	e->due_ms = at_ms;
 	if (!e->ticking)
-		due_at(&e->tick, at_ms);
+		timer_at(&e->tick, at_ms);
 }
 
 void engine_soon(struct attach_engine *e)
 {
-	engine_due(e, engine_now(e));
+	engine_tick_at(e, engine_now(e));
 }
 
 void engine_ask(struct attach_engine *e)
@@ -43,7 +44,7 @@ int engine_refuse_blind(const struct attach_engine *e, struct err *err)
 {
 	const char *why = e->counters.view_error;
 
-	return e->blind ? err_set(err, -EAGAIN, "nothing is attached or taken back: %s",
+	return e->blind ? err_set(err, -EAGAIN, "nothing is attached or returned: %s",
 				  why[0] ? why : "rocelet is still starting")
 			: 0;
 }
@@ -69,6 +70,6 @@ static void engine_free(struct attach_engine *e)
 
 void engine_release_if_done(struct attach_engine *e)
 {
-	if (e->closed && e->n_working + e->n_stuck == 0 && !e->walk && !e->search)
+	if (e->closed && e->n_working + e->n_stuck == 0 && !e->walk && !e->probed && !e->search)
 		engine_free(e);
 }

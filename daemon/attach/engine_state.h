@@ -1,7 +1,8 @@
-/* engine_state.h - what the files behind engine.h share. For nobody else.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* engine_state.h - shared by the files that implement engine.h; internal to them.
  *
- * Everything here is the loop's; a worker sees only the job of its operation. Nothing waits for a
- * timer of its own: what is due at some time is looked at in the engine's one tick. */
+ * The loop owns everything here; a worker sees only the job of its operation. Nothing has a timer
+ * of its own: all deadlines are handled in the engine's one tick. */
 #pragma once
 
 #include <uv.h>
@@ -9,26 +10,27 @@
 #include "attach_ops.h"
 #include "attachment_set.h"
 #include "desired.h"
-#include "due.h"
 #include "engine.h"
+#include "timer.h"
 #include "waiters.h"
 
-/* How many devices of sandboxes with the host's network are remembered, "<sandbox> <id>". */
+/* Number of devices of sandboxes with the host's network that are remembered, "<sandbox> <id>". */
 #define HOST_NETWORKS_MAX 32
 #define HOST_NETWORK_SIZE (SANDBOX_ID_SIZE + PLUGIN_ID_SIZE)
 /* How long a start waits for the runtime's list. */
 #define ENGINE_START_MS	  3000
-/* Out of memory: the next try. */
+/* Pause before the next try when out of memory. */
 #define ENGINE_MEMORY_MS  1000
 
+struct ipam_request;
 struct journal_walk;
 struct namespace_search;
 struct operation_end;
 
-/* Borrowed until the loop goes on. */
+/* Borrowed until the next iteration of the loop. */
 struct attach_view {
 	const struct pools *pools;
-	const struct pod_list *held; /* with reservations */
+	const struct pod_list *held; /* includes reservations */
 };
 
 struct attach_engine {
@@ -40,43 +42,49 @@ struct attach_engine {
 	char *state_dir;
 	struct ipam_host ipam_host;
 	struct holders *holders;   /* NULL: closing */
-	const struct pools *pools; /* NULL: not decided yet */
+	const struct pools *pools; /* NULL: not known yet */
 	bool dry_run;
-	/* Those that an event has told of, the newest in place of the oldest. */
-	char told_host_network[HOST_NETWORKS_MAX][HOST_NETWORK_SIZE];
-	unsigned n_told_host_network;
+	uint32_t cni_add_ms;
+	/* Host-network devices that were reported by an event; the newest overwrites the oldest. */
+	char reported_host_network[HOST_NETWORKS_MAX][HOST_NETWORK_SIZE];
+	unsigned n_reported_host_network;
 
-	struct journal *journal; /* NULL: could not be opened yet */
+	struct journal *journal; /* NULL: not open */
 	struct journal_walk *walk;
-	struct namespace_search *search; /* NULL: none is under way */
-	uint64_t cri_silent_ms;		 /* since when the runtime's list is not known, 0 = it is */
+	struct journal *probed; /* a worker tries to write there (journal_heal.h); NULL: none */
+	uint64_t probe_ms;	/* the next try is not made before that */
+	struct namespace_search *search; /* NULL: none is running */
+	uint64_t cri_silent_ms; /* since when the runtime's list is unknown, 0 = it is known */
 	struct attachments all;
-	struct desired_list desired; /* of the last decision; its pools may be gone */
-	struct waiters waiters;	     /* containers and people */
-	unsigned n_gates;	     /* of them containers */
-	unsigned n_early;	     /* orders that wait for something to be known */
+	struct desired_list desired; /* of the last decision; its pools may be freed */
+	struct waiters waiters;	     /* containers and admin requests */
+	unsigned n_gates;	     /* number of waiting containers */
+	unsigned n_early;	     /* admin requests that wait until the state is known */
 
 	struct operation *queue, *paused;
+	struct ipam_request *ipam_requests; /* running (ipam_requests.h) */
+	unsigned n_ipam_requests;
 	unsigned n_working;
-	unsigned n_stuck; /* beside them, on workers that do not come back */
-	/* What an operation's end means is the engine's business. */
+	unsigned n_moving; /* operations that attach or return */
+	unsigned n_stuck;  /* not counted in n_working: on workers that do not return */
+	/* Called at the end of an operation, to handle its result. */
 	void (*ended)(struct attach_engine *, struct attachment *, const struct operation_end *);
 
-	struct due tick;
-	uint64_t due_ms; /* NEVER = nothing is */
+	struct timer tick;
+	uint64_t due_ms; /* of the next tick, NEVER = none */
 	bool ticking;
 	bool journal_read, wants_journal, ready, closing, closed;
-	bool remake;	  /* the journal's folder is gone: all that is away is to be written anew */
-	bool checking;	  /* one of them is compared with its plan */
-	bool expecting;	  /* the runtime was told that somebody waits */
-	bool blind;	  /* what there is cannot be told from what is hidden */
-	uint64_t view_ms; /* of the next one */
+	bool remake;	     /* the journal's folder was removed: write all records again */
+	unsigned n_checking; /* checks that are running, but for those that hang */
+	bool expecting;	     /* the runtime is polled more often, for a new sandbox */
+	bool blind;	     /* parts of the host cannot be seen, or it is not known yet */
+	uint64_t view_ms;    /* when the view is checked next */
 	uint64_t opened_ms;
-	uint64_t done_ms;    /* the last step of any attach or return */
-	uint64_t look_ms;    /* the last look at everything */
-	uint64_t ask_ms;     /* of the last question on behalf of a container that waits */
-	uint64_t journal_ms; /* not before that the journal is tried again */
-	uint64_t serial;     /* highest of all records */
+	uint64_t done_ms;	/* the last step of any attach or return */
+	uint64_t full_check_ms; /* the last full check */
+	uint64_t ask_ms;     /* the last request for new lists on behalf of a waiting container */
+	uint64_t journal_ms; /* the journal is not tried again before that */
+	uint64_t serial;     /* the highest of all records */
 	struct attach_counters counters;
 };
 
@@ -85,18 +93,18 @@ static inline uint64_t engine_now(const struct attach_engine *e)
 	return uv_now(e->loop);
 }
 
-/* The next tick, in which everything is decided anew, is not later than that (loop time). */
-void engine_due(struct attach_engine *, uint64_t at_ms);
-/* As soon as the loop goes on. */
+/* Makes the next tick, which decides everything again, run at that loop time at the latest. */
+void engine_tick_at(struct attach_engine *, uint64_t at_ms);
+/* As engine_tick_at(), in the next iteration of the loop. */
 void engine_soon(struct attach_engine *);
-/* The kubelet and the runtime are asked. */
+/* Requests new lists from the kubelet and the runtime. */
 void engine_ask(struct attach_engine *);
-/* What is offered and who holds what, as of now; false: not decided yet. */
+/* The current pools and allocations; false: not known yet. */
 bool engine_view(const struct attach_engine *, struct attach_view *ret);
 const struct sandbox_list *engine_sandboxes(const struct attach_engine *);
-/* Frees it once it is closed and no worker has anything of it. */
+/* Frees the engine once it is closed and no worker uses it. */
 void engine_release_if_done(struct attach_engine *);
 /* NULL: the resource is not offered. */
 const struct pool *view_pool(const struct attach_view *, const char *resource);
-/* -EAGAIN: the host cannot be seen; why, in words. */
+/* -EAGAIN: parts of the host cannot be seen; the message names them. */
 int engine_refuse_blind(const struct attach_engine *, struct err *);

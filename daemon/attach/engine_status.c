@@ -1,4 +1,5 @@
-/* engine_status.c - what others see of the engine. */
+// SPDX-License-Identifier: Apache-2.0
+/* engine_status.c - attachments and counters for readers outside of the engine. */
 #include "engine_state.h"
 
 #include <string.h>
@@ -21,7 +22,8 @@ const struct attach_status *attach_engine_find(const struct attach_engine *e, co
 	return a && a->record.state != ATTACH_FREE ? attachment_status(a) : NULL;
 }
 
-/* Only reserved, it may be for a container of the same pod; the gate finds out. */
+/* Is the attachment's pod the holder? Also true for a mere reservation, which may be for a
+ * container of the same pod: PreStartContainer will show that. */
 static bool is_holders(const struct attach_engine *e, const struct attachment *a)
 {
 	struct attach_view view;
@@ -43,7 +45,7 @@ enum attach_fitness attach_engine_fitness(const struct attach_engine *e, const c
 		break;
 	case ATTACH_ATTACHING:
 	case ATTACH_IN_POD:
-		if (a->record.owner.door != DOOR_NATIVE || a->drift & ATTACH_DRIFT_RDMA)
+		if (!attachment_is_granted(a) || a->drift & ATTACH_DRIFT_RDMA)
 			return ATTACH_UNFIT;
 		return is_holders(e, a) ? ATTACH_FIT : ATTACH_LEAVING;
 	case ATTACH_RETURNING:

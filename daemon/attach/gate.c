@@ -1,5 +1,7 @@
-/* gate.c - the kubelet asks before it makes a container, and waits: until every device is in the
- * pod that holds it, until that cannot be, or until its time is up; then with what is missing. */
+// SPDX-License-Identifier: Apache-2.0
+/* gate.c - the kubelet calls PreStartContainer and waits: until every device is in the pod that
+ * holds it, until one cannot be attached, or until the deadline; the error then names what is
+ * missing. */
 #include "gate.h"
 
 #include <stdlib.h>
@@ -7,22 +9,22 @@
 
 #include "gate_device.h"
 
-/* Answers get lost; while somebody waits, it is asked again. */
+/* While a container waits, new lists are requested at this interval: an answer may be lost. */
 #define ASK_MS 1000
 
 struct attach_gate {
-	struct waiter waiter; /* first: it is freed as this */
+	struct waiter waiter; /* must be first: the gate is freed as its waiter */
 	struct attach_engine *engine;
 	attach_gate_fn *fn;
 	void *arg;
 	uint64_t since_us;
-	bool attached; /* its pool attached when it was asked */
+	bool attached; /* its pool had a network when the request came */
 	char resource[RESOURCE_NAME_SIZE];
 	size_t n;
 	char ids[][PLUGIN_ID_SIZE];
 };
 
-/* --- one question ----------------------------------------------------------------------------- */
+/* --- one request ------------------------------------------------------------------------------ */
 
 static struct gate_view view_of(const struct attach_gate *gate, size_t i,
 				const struct attach_view *view)
@@ -32,15 +34,16 @@ static struct gate_view view_of(const struct attach_gate *gate, size_t i,
 				  gate->waiter.since_ms, gate->attached};
 }
 
-/* One refusal refuses all; err: that, or what the last that waits lacks. */
-static enum gate_answer attach_gate_look(const struct attach_gate *gate,
-					 const struct attach_view *view, struct err *err)
+/* One refused device refuses the container. err: the reason, or what the last waiting device
+ * lacks. */
+static enum gate_answer gate_judge(const struct attach_gate *gate, const struct attach_view *view,
+				   struct err *err)
 {
 	enum gate_answer all = GATE_OPENS;
 
 	for (size_t i = 0; i < gate->n; i++) {
 		struct gate_view g = view_of(gate, i, view);
-		enum gate_answer one = gate_look(&g, err);
+		enum gate_answer one = gate_judge_device(&g, err);
 
 		if (one == GATE_REFUSES)
 			return one;
@@ -55,11 +58,11 @@ static void opened(const struct attach_gate *gate, const struct attach_view *vie
 	for (size_t i = 0; i < gate->n; i++) {
 		struct gate_view g = view_of(gate, i, view);
 
-		gate_tell_host_network(&g);
+		gate_report_host_network(&g);
 	}
 }
 
-/* What somebody waits for goes before what nobody waits for. */
+/* Work for which a container waits goes first in the queue. */
 static void mark_awaited(const struct attach_gate *gate)
 {
 	for (size_t i = 0; i < gate->n; i++) {
@@ -74,7 +77,7 @@ static void mark_awaited(const struct attach_gate *gate)
 static bool gate_has_answer(struct waiter *w, const struct attach_view *view, struct err *err)
 {
 	const struct attach_gate *gate = (const struct attach_gate *)w;
-	enum gate_answer now = attach_gate_look(gate, view, err);
+	enum gate_answer now = gate_judge(gate, view, err);
 
 	if (now == GATE_WAITS)
 		mark_awaited(gate);
@@ -114,10 +117,10 @@ void gates_ask(struct attach_engine *e)
 		e->ask_ms = engine_now(e);
 		engine_ask(e);
 	}
-	engine_due(e, e->ask_ms + ASK_MS);
+	engine_tick_at(e, e->ask_ms + ASK_MS);
 }
 
-/* --- asking ----------------------------------------------------------------------------------- */
+/* --- new requests ----------------------------------------------------------------------------- */
 
 static struct attach_gate *gate_new(struct attach_engine *e, const char *resource,
 				    struct id_list ids)
@@ -136,8 +139,8 @@ static struct attach_gate *gate_new(struct attach_engine *e, const char *resourc
 	return g;
 }
 
-/* What failed before is tried once more. */
-static void ask_anew(const struct attach_gate *g)
+/* Failed attaches are tried once more, and devices with problems are checked. */
+static void gate_retry(const struct attach_gate *g)
 {
 	for (size_t i = 0; i < g->n; i++) {
 		struct attachment *a = attachments_of_id(&g->engine->all, g->resource, g->ids[i]);
@@ -161,7 +164,7 @@ static void gate_wait_for(struct attach_gate *g, const struct attach_view *view)
 							      : POOL_ATTACH_MS);
 	waiters_add(&e->waiters, &g->waiter);
 	e->ask_ms = 0;
-	ask_anew(g);
+	gate_retry(g);
 	engine_soon(e);
 }
 
@@ -179,7 +182,7 @@ int attach_engine_gate(struct attach_engine *e, struct attach_gate **ret, const 
 	g->arg = arg;
 	e->n_gates++;
 	*ret = NULL;
-	if (attach_gate_look(g, known ? &view : NULL, &err) == GATE_OPENS) {
+	if (gate_judge(g, known ? &view : NULL, &err) == GATE_OPENS) {
 		opened(g, &view);
 		gate_answer(&g->waiter, &(struct err){0});
 		return 0;

@@ -1,7 +1,8 @@
-/* gate.h - containers that wait for their devices. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gate.h - containers that wait for their devices (PreStartContainer). */
 #pragma once
 
 #include "engine_state.h"
 
-/* While any does, everybody who may know more is asked, now and then. */
+/* While containers wait, requests new lists from the kubelet and the runtime at intervals. */
 void gates_ask(struct attach_engine *);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* gate_device.c - see gate_device.h. */
 #include "gate_device.h"
 
@@ -6,7 +7,7 @@
 
 #include "pod_sandbox.h"
 
-/* Who has it as the kubelet says; NULL: it does not say. */
+/* The pod that has the device according to the kubelet; NULL: not known. */
 static const struct pod_device *holder(const struct gate_view *g)
 {
 	size_t n = 0;
@@ -18,14 +19,15 @@ static const struct pod_device *holder(const struct gate_view *g)
 	return NULL;
 }
 
-/* It was not given away anew since it was attached, to another pod of the same name perhaps: we
- * have seen it given away, and attached after that. No attach takes less than a millisecond. */
+/* The device was attached after its last Allocate, so it was not allocated again since, perhaps to
+ * another pod of the same name. Equal times count as not: no attach takes less than a
+ * millisecond. */
 static bool is_of_last_allocate(const struct attachment *a, const struct pod_device *d)
 {
 	return d->reserved_ms && d->reserved_ms < a->since_ms;
 }
 
-/* It was attached to the sandbox of the pod that the kubelet means. */
+/* Was it attached to the sandbox of the pod that the kubelet names? */
 static bool is_sandbox(const struct attach_engine *e, const struct attachment *a,
 		       const struct pod_device *d)
 {
@@ -44,11 +46,12 @@ static bool gate_is_there(const struct attach_engine *e, const struct attachment
 
 	return a->record.state == ATTACH_IN_POD && held_by(d, o) && is_sandbox(e, a, d) &&
 	       !a->why && a->trouble.code != -ENODEV &&
-	       (a->doubt_ms == 0 || engine_sandboxes(e)->asked_ms > a->doubt_ms) &&
+	       (a->confirm_ms == 0 || engine_sandboxes(e)->asked_ms > a->confirm_ms) &&
 	       e->ops->netns_is_there(e->hw, &o->netns);
 }
 
-/* Nothing is attached, and nothing wanted of it is known. */
+/* For a device that is neither attached nor desired: reports that the sandbox is missing, and
+ * why. */
 static void no_sandbox(const struct attach_engine *e, const struct pod_device *d, struct err *err)
 {
 	const struct sandbox_list *l = engine_sandboxes(e);
@@ -57,8 +60,8 @@ static void no_sandbox(const struct attach_engine *e, const struct pod_device *d
 
 	if (l->known && !pod_sandbox_find(l, d) && pod_sandbox_may_be(l, d)) {
 		err_set(err, -ETIMEDOUT,
-			"it cannot be told yet whether a sandbox of pod %s/%s is its own or of "
-			"another pod of that name, which has not ended",
+			"a sandbox of pod %s/%s may be its own or that of an earlier pod of that "
+			"name, which has not ended",
 			d->namespace, pod);
 		return;
 	}
@@ -69,10 +72,10 @@ static void no_sandbox(const struct attach_engine *e, const struct pod_device *d
 	if (e->holders)
 		e->ops->runtime(e->holders, &status);
 	err_set(err, -ETIMEDOUT, "the container runtime does not answer: %s",
-		status.error[0] ? status.error : "no socket of one was found");
+		status.error[0] ? status.error : "no socket found");
 }
 
-/* What an attachment waits for. */
+/* Reports what the attachment waits for. */
 static void not_yet(const struct attachment *a, struct err *err)
 {
 	const struct attach_record *r = &a->record;
@@ -87,7 +90,7 @@ static void not_yet(const struct attachment *a, struct err *err)
 	else if (r->state == ATTACH_IN_POD && a->trouble.code == -ENODEV)
 		err_set(err, -ETIMEDOUT, "%s", a->trouble.msg);
 	else
-		err_set(err, -ETIMEDOUT, "%s is still with %s, or on its way back", r->function,
+		err_set(err, -ETIMEDOUT, "%s is still attached to %s, or returning", r->function,
 			owner_text(&r->owner, owner));
 }
 
@@ -97,12 +100,13 @@ static enum gate_answer gate_refuse(const struct err *why, struct err *err)
 	return GATE_REFUSES;
 }
 
-/* The container would be given the number of a node that another device may have by now. */
+/* Refuses: the container would get the number of a device node that another device may have by
+ * now. */
 static enum gate_answer no_rdma(const struct attachment *a, struct err *err)
 {
 	err_set(err, -ENODEV,
-		"the RDMA device %s of %s was deleted in its pod, or its driver was bound again; "
-		"delete the pod, so that a device is given to it again",
+		"the RDMA device %s of %s was deleted in its pod, or its driver was rebound; "
+		"delete the pod, so that a device is allocated to it again",
 		a->record.rdma, a->record.function);
 	return GATE_REFUSES;
 }
@@ -112,17 +116,17 @@ static bool has_host_network(const struct sandbox *s)
 	return s && s->detailed && s->host_network;
 }
 
-/* It stays where it is, and what it was like before has been recorded for this sandbox. */
+/* Was the device, which stays in the host, recorded for this sandbox? */
 static bool gate_is_recorded(const struct attachment *a, const struct sandbox *s)
 {
 	return a && a->record.plan.in_host && a->record.state == ATTACH_IN_POD && !a->why &&
 	       strcmp(a->record.owner.sandbox, s->id) == 0;
 }
 
-/* The device is there, where the pod sees it; but a soft-RoCE device is made with the attachment.
- */
-static enum gate_answer look_host_network(const struct gate_view *g, const struct attachment *a,
-					  const struct sandbox *s, struct err *err)
+/* The pod sees the device in the host; but a soft-RoCE device is created only by an attach. */
+static enum gate_answer gate_judge_host_network(const struct gate_view *g,
+						const struct attachment *a, const struct sandbox *s,
+						struct err *err)
 {
 	const struct pool *pool = view_pool(g->view, g->resource);
 
@@ -133,8 +137,8 @@ static enum gate_answer look_host_network(const struct gate_view *g, const struc
 	if (!pool->network->plan.soft_roce)
 		return GATE_WAITS;
 	err_set(err, -EINVAL,
-		"pod %s/%.63s has hostNetwork, so there is no interface of its own to make the "
-		"soft-RoCE device of %s %s on: it can have one network or the other",
+		"pod %s/%.63s uses hostNetwork: without a pod interface, the soft-RoCE device of "
+		"%s %s cannot be created",
 		s->namespace, s->pod, g->resource, g->id);
 	return GATE_REFUSES;
 }
@@ -156,7 +160,7 @@ static enum gate_answer look_held(const struct gate_view *g, const struct pod_de
 	if (a && gate_is_there(e, a, d))
 		return a->drift & ATTACH_DRIFT_RDMA ? no_rdma(a, err) : GATE_OPENS;
 	if (fresh && has_host_network(s) &&
-	    (answer = look_host_network(g, a, s, err)) != GATE_WAITS)
+	    (answer = gate_judge_host_network(g, a, s, err)) != GATE_WAITS)
 		return answer;
 	if (a && a->failure.code &&
 	    (a->record.state == ATTACH_FREE || a->record.state == ATTACH_BAD))
@@ -172,14 +176,15 @@ static enum gate_answer look_held(const struct gate_view *g, const struct pod_de
 	return GATE_WAITS;
 }
 
-/* Its configuration has changed meanwhile: nobody brings what was waited for. */
+/* The configuration has changed while the container waited: the device will not be attached any
+ * more. */
 static enum gate_answer no_pool(const struct gate_view *g, struct err *err)
 {
 	err_set(err, -ECANCELED, "%s is not attached to pods any more", g->resource);
 	return GATE_REFUSES;
 }
 
-enum gate_answer gate_look(const struct gate_view *g, struct err *err)
+enum gate_answer gate_judge_device(const struct gate_view *g, struct err *err)
 {
 	const char *journal = g->engine->counters.journal_error;
 	const struct pod_device *d;
@@ -198,26 +203,26 @@ enum gate_answer gate_look(const struct gate_view *g, struct err *err)
 	d = holder(g);
 	if (d)
 		return look_held(g, d, err);
-	err_set(err, -ETIMEDOUT, "the kubelet does not say yet which pod has %s of %s", g->id,
-		g->resource);
+	err_set(err, -ETIMEDOUT, "the kubelet's list does not show yet which pod has %s of %s",
+		g->id, g->resource);
 	return GATE_WAITS;
 }
 
-/* A container may start many times in one sandbox. */
+/* False: already reported. Containers may be restarted many times in one sandbox. */
 static bool gate_is_news(struct attach_engine *e, const struct sandbox *s, const char *id)
 {
-	char told[HOST_NETWORK_SIZE];
+	char key[HOST_NETWORK_SIZE];
 
-	snprintf(told, sizeof(told), "%s %s", s->id, id);
+	snprintf(key, sizeof(key), "%s %s", s->id, id);
 	for (size_t i = 0; i < HOST_NETWORKS_MAX; i++)
-		if (strcmp(e->told_host_network[i], told) == 0)
+		if (strcmp(e->reported_host_network[i], key) == 0)
 			return false;
-	memcpy(e->told_host_network[e->n_told_host_network++ % HOST_NETWORKS_MAX], told,
-	       sizeof(told));
+	memcpy(e->reported_host_network[e->n_reported_host_network++ % HOST_NETWORKS_MAX], key,
+	       sizeof(key));
 	return true;
 }
 
-void gate_tell_host_network(const struct gate_view *g)
+void gate_report_host_network(const struct gate_view *g)
 {
 	struct attach_engine *e = g->engine;
 	const struct host *host = &e->inventory->host;
@@ -238,7 +243,7 @@ void gate_tell_host_network(const struct gate_view *g)
 	memcpy(r.owner.uid, s->uid, sizeof(r.owner.uid));
 	engine_event(
 		e, EVENT_WARNING, "HostNetwork", &r,
-		"pod %s/%.63s uses the host's network: %s stays in the host, the container gets "
-		"its device nodes and nothing else",
+		"pod %s/%.63s uses the host's network: %s stays in the host, the container only "
+		"gets its device nodes",
 		s->namespace, s->pod, device_text(&r, device));
 }

@@ -1,21 +1,23 @@
-/* gate_device.h - may a container start, as far as this one of its devices goes? For gate.c. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gate_device.h - decides for one device of a container whether the container may start. For
+ * gate.c. */
 #pragma once
 
 #include "attach_events.h"
 
 enum gate_answer { GATE_WAITS, GATE_OPENS, GATE_REFUSES };
 
-/* What one device is looked at with. */
+/* The input for one device. */
 struct gate_view {
 	struct attach_engine *engine;
-	const struct attach_view *view; /* NULL: nothing is known yet */
+	const struct attach_view *view; /* NULL: not known yet */
 	const char *resource, *id;
-	uint64_t since_ms; /* of the question */
-	bool attached;	   /* its pool attached when it was asked */
+	uint64_t since_ms; /* time of the request */
+	bool attached;	   /* its pool had a network when the request came */
 };
 
 /* *err: why it refuses, or what it waits for. */
-enum gate_answer gate_look(const struct gate_view *, struct err *);
-/* The gate opens: an event for a pod of the host's network, whose container sees the host's netdevs
- * as they are. */
-void gate_tell_host_network(const struct gate_view *);
+enum gate_answer gate_judge_device(const struct gate_view *, struct err *);
+/* Called when the gate opens: sends an event if the pod has the host's network, because its
+ * container then sees all netdevs of the host. */
+void gate_report_host_network(const struct gate_view *);

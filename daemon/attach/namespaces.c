@@ -1,10 +1,13 @@
-/* namespaces.c - do the namespaces of what is in pods live, and does a process run in them?
+// SPDX-License-Identifier: Apache-2.0
+/* namespaces.c - checks whether the namespaces of devices in pods exist, and whether a process runs
+ * in them.
  *
- * Happy path: the path leads there. When it does not, one worker searches for all that are not
- * where they were: a namespace that is found has another path from then on, one that is nowhere is
- * dead. The same worker searches for processes where the runtime's list no longer calls the sandbox
- * ready. Can fail by: what cannot be looked at, or out of memory: then it is not known, and asked
- * again. */
+ * Success: the recorded path leads to the namespace. If not, a worker searches for all
+ * namespaces that are not at their paths: one that is found elsewhere gets its new path into the
+ * record, one that is found nowhere is dead. The same worker searches for processes in namespaces
+ * whose sandbox the runtime's list no longer calls ready.
+ * Failures: namespaces that cannot be inspected, or out of memory: then the result is unknown,
+ * and the search is repeated. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,15 +17,16 @@
 #include "log.h"
 #include "observe.h"
 
-/* A path that goes at once again, of a process that ends, is no reason to search all the time. */
+/* Pause after a search: the path of an exiting process disappears again at once, and must not cause
+ * continuous searches. Longer if the result is unknown. */
 #define AGAIN_MS     1000
 #define UNKNOWN_MS   30000
-/* A namespace in use is asked again after 20 ms, 40 ms and so on: its pod may just be ending. */
+/* A namespace in use is checked again after 20 ms, 40 ms and so on: its pod may just be ending. */
 #define USE_FIRST_MS 20
 #define USE_LAST_MS  5000
 
 struct sought {
-	struct netns_id id; /* the path is the new one, if it was found */
+	struct netns_id id; /* with the new path, if it was found */
 	char path[sizeof(((struct netns_id *)0)->path)];
 	bool wants_life, wants_use;
 	enum netns_life life;
@@ -33,14 +37,14 @@ struct sought {
 struct namespace_search {
 	struct attach_engine *engine;
 	struct job job;
-	struct sought *items; /* the worker's, then the loop's */
+	struct sought *items; /* owned by the worker, then by the loop */
 	size_t n;
 	uint64_t began_ms;
 };
 
 /* --- the search ------------------------------------------------------------------------------- */
 
-/* One pass for all of them. */
+/* Searches for the users of all namespaces in one pass. */
 static void search_users(struct namespace_search *s)
 {
 	const struct attach_engine *e = s->engine;
@@ -87,7 +91,7 @@ static bool namespaces_is_same(const struct netns_id *a, const struct netns_id *
 	return a->ino == b->ino && a->dev == b->dev;
 }
 
-/* "/var/run/netns/a" and "/run/netns/a" are one. */
+/* Returns the path from "/netns/" on: "/var/run/netns/a" and "/run/netns/a" are equal. */
 static const char *namespaces_name_of(const char *path)
 {
 	const char *at = strstr(path, "/netns/");
@@ -95,10 +99,11 @@ static const char *namespaces_name_of(const char *path)
 	return at ? at : path;
 }
 
-/* The kernel gives an inode to the next namespace as soon as the one that had it is gone: what was
- * found elsewhere is another pod's if the runtime calls it that. */
-static bool is_anothers(const struct attach_engine *e, const struct attachment *a,
-			const struct sought *s)
+/* Has the search found another pod's namespace? The kernel reuses the inode of a removed namespace
+ * for the next one. So a namespace that was found at another path is another pod's if the runtime
+ * reports that path for a different, ready sandbox. */
+static bool is_another_namespace(const struct attach_engine *e, const struct attachment *a,
+				 const struct sought *s)
 {
 	const struct attach_owner *o = &a->record.owner;
 	const struct sandbox_list *l = engine_sandboxes(e);
@@ -119,7 +124,7 @@ static bool take_found(struct attachment *a, const struct sought *s)
 
 	if (strcmp(id->path, s->id.path) == 0)
 		return false;
-	log_info("attach", 0, "%s: the namespace of its pod is not at %s any more, it is at %s",
+	log_info("attach", 0, "%s: the namespace of its pod is not at %s any more, but at %s",
 		 a->record.function, id->path, s->id.path);
 	*id = s->id;
 	return true;
@@ -134,17 +139,17 @@ static bool take_result(const struct attach_engine *e, struct attachment *a, con
 	    a->life == NETNS_ALIVE)
 		return false;
 	if (s->life == NETNS_UNKNOWN && !a->search_ms)
-		log_warn(
-			"attach", 0,
-			"%s: the namespace of its pod is not at %s any more, and it cannot be seen "
-			"whether it is elsewhere: it stays where it is",
-			a->record.function, s->path);
-	a->life = is_anothers(e, a, s) ? NETNS_DEAD : s->life;
+		log_warn("attach", 0,
+			 "%s: the namespace of its pod is not at %s any more, and not all "
+			 "namespaces can be searched: the device stays attached",
+			 a->record.function, s->path);
+	a->life = is_another_namespace(e, a, s) ? NETNS_DEAD : s->life;
 	a->search_ms = now_ms + pause;
 	return a->life == NETNS_ALIVE && take_found(a, s);
 }
 
-/* began_ms: of the search. If the sandbox was listed since, it answers an earlier question. */
+/* began_ms: start of the search. If the sandbox was listed as ready since then, the result is
+ * outdated. */
 static void take_use(struct attachment *a, const struct sought *s, uint64_t began_ms,
 		     uint64_t now_ms)
 {
@@ -202,7 +207,7 @@ static void on_searched(void *arg)
 		engine_soon(e);
 }
 
-/* --- who is sought ---------------------------------------------------------------------------- */
+/* --- what to search for ----------------------------------------------------------------------- */
 
 static bool namespaces_is_watched(const struct attachment *a)
 {
@@ -210,7 +215,7 @@ static bool namespaces_is_watched(const struct attachment *a)
 	       a->record.owner.netns.ino;
 }
 
-/* When each is to be searched for next. */
+/* When to search for the namespace, or for its users, next; NEVER = not needed. */
 static uint64_t life_due(const struct attachment *a)
 {
 	return namespaces_is_watched(a) && a->life == NETNS_UNKNOWN ? a->search_ms : NEVER;
@@ -255,7 +260,7 @@ static bool namespaces_collect(struct namespace_search *s, struct attach_engine 
 	return true;
 }
 
-void namespaces_look(struct attach_engine *e)
+void namespaces_check(struct attach_engine *e)
 {
 	for (size_t i = 0; i < e->all.n; i++) {
 		struct attachment *a = e->all.items[i];
@@ -270,7 +275,7 @@ void namespaces_look(struct attach_engine *e)
 	}
 }
 
-/* Its end is a tick, too. */
+/* When the next search has to begin. Not needed while one is running: its end causes a tick. */
 static uint64_t next_search(const struct attach_engine *e)
 {
 	uint64_t first = NEVER;
@@ -307,5 +312,5 @@ void namespaces_search(struct attach_engine *e)
 	if (at <= engine_now(e) && begin_search(e) < 0)
 		at = engine_now(e) + ENGINE_MEMORY_MS;
 	if (!e->search)
-		engine_due(e, at);
+		engine_tick_at(e, at);
 }

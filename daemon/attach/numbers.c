@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* numbers.c - see numbers.h. */
 #include "numbers.h"
 
@@ -7,8 +8,8 @@
 #include "array.h"
 #include "attach_events.h"
 
-/* A return begins when the pod's containers have ended; until it has ended it counts all the same.
- */
+/* Does another attachment have a device node? One that is returning counts, too, until the return
+ * has ended. */
 static bool has_number(const struct attachment *other, const struct attachment *a)
 {
 	return other != a && other->record.state != ATTACH_FREE && other->record.uverbs[0];
@@ -37,7 +38,8 @@ static bool numbers_is_held(const struct pod_list *held, const struct granted *g
 	return false;
 }
 
-/* Devices that are not soft-RoCE's, of whichever plugin: what the kubelet was answered. */
+/* Adds the uverbs nodes of an answer to Allocate: of devices that are not soft-RoCE, of any
+ * plugin. */
 static int add_granted(struct numbers *l, const struct granted *g)
 {
 	static const char folder[] = "infiniband/uverbs";
@@ -81,7 +83,7 @@ int numbers_check(const struct attach_engine *e, const struct attachment *a, str
 
 		if (has_number(other, a) && strcmp(other->record.uverbs, a->record.uverbs) == 0)
 			return err_set(err, -EBUSY,
-				       "its soft-RoCE device has got the number of %s, which "
+				       "its soft-RoCE device got the device number of %s, which "
 				       "containers of %s may open",
 				       a->record.uverbs, owner_text(&other->record.owner, owner));
 	}

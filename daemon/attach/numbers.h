@@ -1,12 +1,16 @@
-/* numbers.h - device nodes that containers of living pods may open. Their device cgroups allow the
- * numbers that they were given for as long as they run, whatever device has them by then. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* numbers.h - numbers of device nodes that containers of running pods may open. A container's
+ * device cgroup allows them for as long as it runs, even if another device has such a number by
+ * then. */
 #pragma once
 
 #include "engine_state.h"
 
-/* All but those of this attachment itself, as names below /dev/infiniband; heap. -ENOMEM. */
+/* Returns all numbers in use except those of this attachment, as names below /dev/infiniband, on
+ * the heap. -ENOMEM. */
 int numbers_taken(const struct attach_engine *, const struct attachment *,
 		  char (**ret)[CHARDEV_NAME_SIZE], size_t *ret_n);
-/* The soft-RoCE device of what was just attached has such a number: another attach has ended
- * meanwhile, and its pod has lost its device. -EBUSY, and the sentence names the other pod. */
+/* Checks that the soft-RoCE device that was just attached has no such number. -EBUSY: it has,
+ * because another attach has ended meanwhile and its pod has lost its device. The message names the
+ * other pod. */
 int numbers_check(const struct attach_engine *, const struct attachment *, struct err *);

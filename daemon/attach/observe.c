@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* observe.c - see observe.h. */
 #include "observe.h"
 
@@ -6,7 +7,7 @@
 
 #include "fnv.h"
 
-/* --- what is held ----------------------------------------------------------------------------- */
+/* --- allocations ------------------------------------------------------------------------------ */
 
 static bool observe_is_held(const struct pod_list *held, const struct attach_record *r)
 {
@@ -19,7 +20,8 @@ static bool observe_is_held(const struct pod_list *held, const struct attach_rec
 	return false;
 }
 
-/* Whatever was free in between may be another pod's now, of the same name. */
+/* If the list lacked the device for some time, it may belong to another pod of the same name
+ * now. */
 static void follow_held(struct attachment *a, const struct pod_list *held, uint64_t now_ms)
 {
 	if (held->source == POD_SOURCE_NONE)
@@ -28,7 +30,7 @@ static void follow_held(struct attachment *a, const struct pod_list *held, uint6
 		a->unheld_ms = 0;
 		return;
 	}
-	a->doubt_ms = now_ms;
+	a->confirm_ms = now_ms;
 	if (!a->unheld_ms)
 		a->unheld_ms = now_ms;
 }
@@ -45,15 +47,18 @@ static bool is_missed(const struct attachment *a, const struct sandbox_list *l)
 {
 	const struct sandbox *s = sandbox_find(l, a->record.owner.sandbox);
 
-	return l->known && !(s && s->ready) && a->record.owner.door == DOOR_NATIVE &&
+	return l->known && !(s && s->ready) && a->record.owner.door != DOOR_ADMIN &&
+	       (a->record.owner.door == DOOR_NATIVE || a->record.owner.pod[0]) &&
 	       (a->record.state == ATTACH_ATTACHING || a->record.state == ATTACH_IN_POD);
 }
 
-/* Nothing of ours is in a namespace that was not identified yet. */
+/* A namespace that is not identified yet contains nothing of ours, so it counts as empty. */
 static void follow_sandbox(struct attachment *a, const struct sandbox_list *l, uint64_t now_ms)
 {
+	const struct sandbox *s = sandbox_find(l, a->record.owner.sandbox);
 	const bool missed = is_missed(a, l);
 
+	a->was_ready |= s && s->ready;
 	if (missed && a->missed_ms)
 		return;
 	a->missed_ms = missed ? now_ms : 0;
@@ -62,7 +67,7 @@ static void follow_sandbox(struct attachment *a, const struct sandbox_list *l, u
 	a->use_ms = now_ms;
 }
 
-/* --- what is to be held ----------------------------------------------------------------------- */
+/* --- desired attachments ---------------------------------------------------------------------- */
 
 static bool observe_is_plain(const struct granted_list *granted, const struct pod_list *held,
 			     const struct desired *w)
@@ -72,7 +77,8 @@ static bool observe_is_plain(const struct granted_list *granted, const struct po
 	return granted_has_no_network(granted, w->resource, w->id, d ? d->reserved_ms : 0);
 }
 
-/* A pod keeps what it was given: what its pool had no network for when it was, stays out. */
+/* Removes devices that were allocated while their pool had no network: they are not moved into the
+ * pod later. */
 static void drop_plain(struct attach_engine *e, const struct pod_list *held, struct desired_list *l)
 {
 	const struct granted_list *granted = l->n ? e->ops->granted(e->holders) : NULL;
@@ -119,12 +125,11 @@ int engine_observe(struct attach_engine *e, const struct attach_view *view)
 		follow_held(e->all.items[i], view->held, engine_now(e));
 		follow_sandbox(e->all.items[i], engine_sandboxes(e), engine_now(e));
 	}
-	namespaces_look(e);
+	namespaces_check(e);
 	return 0;
 }
 
-/* --- what is seen of them ----------------------------------------------------------------------
- */
+/* --- netdevs ---------------------------------------------------------------------------------- */
 
 static bool is_rdma_seen(const struct attach_record *r, const struct host *host)
 {
@@ -134,7 +139,7 @@ static bool is_rdma_seen(const struct attach_record *r, const struct host *host)
 	return false;
 }
 
-/* Of what an attach sets and the inventory shows. */
+/* A digest of the settings that an attach makes and the inventory shows. */
 static uint64_t observe_digest_of(const struct netdev *nd, const struct function *fn, bool rdma)
 {
 	unsigned up = nd->flags & IFF_UP;

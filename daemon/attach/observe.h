@@ -1,20 +1,23 @@
-/* observe.h - what the engine notes of the world before it decides. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* observe.h - collects the engine's input before it decides. */
 #pragma once
 
 #include "engine_state.h"
 
-/* What the lists, the inventory and the namespaces say of each attachment, and which devices belong
- * into which pods now. -ENOMEM: nothing can be decided. */
+/* Updates every attachment from the lists and the namespaces, and computes which devices belong
+ * into which pods. -ENOMEM: nothing can be decided. */
 int engine_observe(struct attach_engine *, const struct attach_view *);
-/* Of devices in their pods, what the inventory shows of them. */
+/* Compares devices in pods with the previous inventory; requests a check of those that have
+ * changed. */
 void observe_netdevs(struct attach_engine *);
 
-/* view.c: do we see the host? needed: something is attached, or is to be; only then what is missing
- * is told. */
+/* view.c: is the host visible? needed: something is attached or desired; only then missing parts
+ * are reported. */
 bool engine_sees(struct attach_engine *, bool needed);
 
-/* namespaces.c: do the pods' namespaces live? Sets attachment.life from what can be seen at once; a
- * worker searches for what is not where it was, and for processes in those whose sandbox the
- * runtime's list does not call ready (attachment.use). */
-void namespaces_look(struct attach_engine *);
+/* namespaces.c: do the pods' namespaces exist? namespaces_check() sets attachment.life from what is
+ * visible at once. namespaces_search() starts a worker that searches for namespaces that are not at
+ * their paths, and for processes in those whose sandbox the runtime's list does not call ready
+ * (attachment.use). */
+void namespaces_check(struct attach_engine *);
 void namespaces_search(struct attach_engine *);

@@ -1,8 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 /* operation.c - see operation.h.
  *
- * Happy path: queued -> a worker runs steps (steps.h) -> the IPAM plugin, if there is one -> a
- * worker runs the others -> e->ended. Can fail by: any step (e->ended); the plugin of a return (a
- * few times, then it goes on: an address may leak, a device must not). */
+ * Success: queued -> a worker runs steps (steps.h) -> the IPAM plugin, if there is one -> a
+ * worker runs the remaining steps -> e->ended.
+ * Failures: any step (e->ended); the plugin of a return (retried a few times, then the return
+ * continues: an address may leak, a device must not). */
 #include "operation.h"
 
 #include <stdlib.h>
@@ -14,9 +16,10 @@
 #include "log.h"
 #include "numbers.h"
 
-/* The pool of threads is the looks' and the sampler's, too. */
+/* The thread pool is shared with the inventory's scans and the sampler. */
 #define WORKING_MAX   4
-/* Within the time of a container that waits; a return has none, but the device waits. */
+/* ADD: less than a container waits. DEL: a return has no deadline, but the device is busy
+ * meanwhile. */
 #define IPAM_ADD_MS   15000
 #define IPAM_DEL_MS   5000
 #define IPAM_DEL_MAX  3
@@ -31,18 +34,18 @@ struct operation {
 	enum operation_kind kind;
 	enum operation_place place;
 	bool repair;
-	uint64_t due_ms; /* of a pause */
+	uint64_t due_ms; /* end of a pause */
 	struct ipam_call *ipam;
 	struct job worker;
-	bool is_stuck;			  /* does not count for WORKING_MAX */
-	struct attach_job job;		  /* the worker's while it has it */
-	char (*taken)[CHARDEV_NAME_SIZE]; /* the job's; owned */
+	bool is_stuck;			  /* not counted for WORKING_MAX */
+	struct attach_job job;		  /* owned by the worker while it runs */
+	char (*taken)[CHARDEV_NAME_SIZE]; /* for the job; owned */
 	int result;
 };
 
 /* --- begin and end ---------------------------------------------------------------------------- */
 
-/* 0 also where no number is asked for. */
+/* Collects the numbers that a new soft-RoCE device must not get. 0: done, or not needed. */
 static int know_numbers(struct operation *op)
 {
 	struct attach_job *job = &op->job;
@@ -72,6 +75,17 @@ static struct operation *operation_alloc(struct attach_engine *e, struct attachm
 	return NULL;
 }
 
+static bool operation_moves(const struct operation *op)
+{
+	return op->kind == OP_ATTACH || op->kind == OP_RETURN;
+}
+
+static void tell_moving(const struct attach_engine *e, bool moving)
+{
+	if (e->hooks.moving && !e->closing)
+		e->hooks.moving(moving, e->hooks.arg);
+}
+
 static struct operation *operation_new(struct attach_engine *e, struct attachment *a,
 				       enum operation_kind kind)
 {
@@ -80,16 +94,22 @@ static struct operation *operation_new(struct attach_engine *e, struct attachmen
 	if (!op) {
 		log_warn("attach", -ENOMEM, "%s has to wait", a->record.function);
 		a->retry_ms = engine_now(e) + ENGINE_MEMORY_MS;
-		engine_due(e, a->retry_ms);
+		engine_tick_at(e, a->retry_ms);
 		return NULL;
 	}
 	a->op = op;
 	e->all.changed = true;
+	if (operation_moves(op) && e->n_moving++ == 0)
+		tell_moving(e, true);
 	return op;
 }
 
 static void operation_free(struct operation *op)
 {
+	if (op->kind == OP_CHECK && !op->is_stuck)
+		op->engine->n_checking--;
+	if (operation_moves(op) && --op->engine->n_moving == 0)
+		tell_moving(op->engine, false);
 	op->a->op = NULL;
 	op->a->step = NULL;
 	op->engine->all.changed = true;
@@ -156,7 +176,7 @@ static const char *step_of(const struct operation *op)
 	return step_name(op, op->job.next);
 }
 
-/* While a worker has it. */
+/* Called while a worker runs the operation. */
 static void describe_work(const void *arg, char *ret, size_t size)
 {
 	static const char *const kinds[] = {
@@ -173,7 +193,7 @@ static void describe_work(const void *arg, char *ret, size_t size)
 		 step_name(op, __atomic_load_n(&op->job.at, __ATOMIC_RELAXED)));
 }
 
-/* The first whose container waits, else the first. */
+/* Returns the first operation for which a container waits, otherwise the first of all. */
 static struct operation *dequeue(struct attach_engine *e)
 {
 	struct operation **at = &e->queue, *op;
@@ -205,12 +225,12 @@ static void begin_work(struct operation *op)
 	e->n_working++;
 }
 
-/* As many as there is room for; none while the journal is made anew, which is written by one at a
- * time. */
+/* Starts queued operations while there are free workers. Starts none while the journal is made
+ * again: until then only one thread may write to it. */
 static void pump(struct attach_engine *e)
 {
 	if (e->remake && e->journal && !e->closing) {
-		if (e->n_working == 0 && !e->walk) /* whose ends are ticks */
+		if (e->n_working == 0 && !e->walk) /* the end of either causes a tick */
 			engine_soon(e);
 		return;
 	}
@@ -218,7 +238,7 @@ static void pump(struct attach_engine *e)
 		begin_work(dequeue(e));
 }
 
-/* One whose step does not end keeps a thread, and nobody else waiting for it. */
+/* An operation whose step does not end keeps its thread, but does not block the others. */
 static void on_slow(void *arg)
 {
 	struct operation *op = arg;
@@ -229,10 +249,14 @@ static void on_slow(void *arg)
 	op->is_stuck = true;
 	e->n_stuck++;
 	e->n_working--;
+	if (op->kind == OP_CHECK) {
+		e->n_checking--;
+		engine_soon(e);
+	}
 	pump(e);
 }
 
-/* What has begun goes before what waits. */
+/* begun: goes to the head of the queue. */
 static void enqueue(struct operation *op, bool begun)
 {
 	struct operation **at = &op->engine->queue;
@@ -246,10 +270,9 @@ static void enqueue(struct operation *op, bool begun)
 	pump(op->engine);
 }
 
-/* --- what a job has found out ------------------------------------------------------------------
- */
+/* --- results of a job ------------------------------------------------------------------------- */
 
-/* The state is the loop's: it knows what is to come. */
+/* Takes over the job's record, except for the state, which only the loop changes. */
 static void operation_take_record(struct operation *op)
 {
 	struct attach_engine *e = op->engine;
@@ -263,7 +286,7 @@ static void operation_take_record(struct operation *op)
 		e->serial = r->serial;
 }
 
-/* --- an address, between two visits ----------------------------------------------------------- */
+/* --- IPAM, between two jobs ------------------------------------------------------------------- */
 
 static void go_on(struct operation *op, int next)
 {
@@ -279,7 +302,7 @@ static void pause_release(struct operation *op, uint64_t ms)
 	op->due_ms = engine_now(e) + ms;
 	op->next = e->paused;
 	e->paused = op;
-	engine_due(e, op->due_ms);
+	engine_tick_at(e, op->due_ms);
 }
 
 static void release_refused(struct operation *op, const struct err *err)
@@ -292,7 +315,7 @@ static void release_refused(struct operation *op, const struct err *err)
 		return;
 	}
 	engine_event(op->engine, EVENT_WARNING, "AddressLeak", &a->record,
-		     "the address of %s may stay taken, its release failed: %s",
+		     "IPAM DEL failed; the address of %s may be leaked: %s",
 		     device_text(&a->record, device), err->msg);
 	go_on(op, BACK_VERIFY);
 }
@@ -328,7 +351,7 @@ static void release_address(struct operation *op)
 	}
 	kill_point("back-ipam", "before");
 	op->place = PLACE_IPAM;
-	if (e->ops->ipam_start(&op->ipam, e->loop, IPAM_DEL, &op->job.record, &e->ipam_host,
+	if (e->ops->ipam_start(&op->ipam, e->loop, IPAM_DEL, &op->job.record, NULL, &e->ipam_host,
 			       IPAM_DEL_MS, on_released, op, &err) < 0)
 		release_refused(op, &err);
 }
@@ -342,7 +365,9 @@ static void operation_on_address(const char *text, size_t len, const struct err 
 	kill_point("attach-ipam", "after");
 	if (failure.code == 0)
 		ipam_parse_result(&op->job.record, text, len, &failure);
-	operation_take_record(op); /* whoever else asks for that address is to see it */
+	operation_take_record(op); /* other requests for this address must see it */
+	free(op->a->ipam_answer);
+	op->a->ipam_answer = failure.code == 0 ? strndup(text, len) : NULL;
 	if (failure.code < 0)
 		operation_end(op, failure.code, &failure);
 	else if (op->a->why)
@@ -365,14 +390,14 @@ static void ask_address(struct operation *op)
 	kill_point("attach-ipam", "before");
 	op->place = PLACE_IPAM;
 	a->step = attach_step_name(STEP_IPAM);
-	if (e->ops->ipam_start(&op->ipam, e->loop, IPAM_ADD, &op->job.record, &e->ipam_host, ms,
-			       operation_on_address, op, &err) == 0)
+	if (e->ops->ipam_start(&op->ipam, e->loop, IPAM_ADD, &op->job.record, NULL, &e->ipam_host,
+			       ms, operation_on_address, op, &err) == 0)
 		a->ipam_asked = true;
 	else
 		operation_end(op, err.code, &err);
 }
 
-/* --- after a visit ---------------------------------------------------------------------------- */
+/* --- after a job ------------------------------------------------------------------------------ */
 
 static void take_renewal(struct operation *op)
 {
@@ -413,7 +438,7 @@ static void return_worked(struct operation *op)
 		operation_end(op, op->result, &op->job.err);
 }
 
-/* A return goes on to its end if that takes no plugin. */
+/* A return continues to its end, unless it needs a plugin. */
 static void worked_while_closing(struct operation *op)
 {
 	struct attach_engine *e = op->engine;
@@ -430,6 +455,8 @@ static void worked_while_closing(struct operation *op)
 
 static bool is_written_to(const struct attach_engine *e, const struct journal *j)
 {
+	if (e->probed == j)
+		return true;
 	for (size_t i = 0; i < e->all.n; i++) {
 		const struct operation *op = e->all.items[i]->op;
 
@@ -439,7 +466,7 @@ static bool is_written_to(const struct attach_engine *e, const struct journal *j
 	return false;
 }
 
-static void close_unused(const struct attach_engine *e, struct journal *j)
+void operations_close_unused(const struct attach_engine *e, struct journal *j)
 {
 	if (j && j != e->journal && !is_written_to(e, j))
 		e->ops->journal_close(j);
@@ -451,16 +478,16 @@ void operations_leave_journal(struct attach_engine *e)
 
 	e->journal = NULL;
 	e->wants_journal = true;
-	close_unused(e, j);
+	operations_close_unused(e, j);
 }
 
-/* The engine may have left it while the step did not end. */
+/* Closes the journal if the engine has replaced it while the step was running. */
 static void give_up_journal(struct operation *op)
 {
 	struct journal *j = op->job.journal;
 
 	op->job.journal = NULL;
-	close_unused(op->engine, j);
+	operations_close_unused(op->engine, j);
 }
 
 static void operation_on_worked(void *arg)
@@ -492,7 +519,7 @@ static void operation_on_worked(void *arg)
 	pump(e);
 }
 
-/* --- what may be done ------------------------------------------------------------------------- */
+/* --- starting operations ---------------------------------------------------------------------- */
 
 bool operation_attach(struct attach_engine *e, struct attachment *a)
 {
@@ -519,7 +546,7 @@ static bool begin_return(struct attach_engine *e, struct attachment *a, const ch
 	if (!op)
 		return false;
 	op->job.next = (int)first;
-	op->job.insist = a->tries >= RETURN_PATIENCE;
+	op->job.may_replace = a->tries >= RETURN_PATIENCE;
 	a->why = why;
 	a->interrupted = false;
 	a->ipam_tries = 0;
@@ -554,6 +581,7 @@ bool operation_check(struct attach_engine *e, struct attachment *a, bool repair)
 
 	if (op) {
 		op->repair = repair;
+		e->n_checking++;
 		enqueue(op, false);
 	}
 	return op;
@@ -568,7 +596,7 @@ bool operation_announce(struct attach_engine *e, struct attachment *a)
 	return op;
 }
 
-/* --- all of them ------------------------------------------------------------------------------ */
+/* --- all operations --------------------------------------------------------------------------- */
 
 void operations_continue(struct attach_engine *e)
 {
@@ -584,7 +612,7 @@ void operations_continue(struct attach_engine *e)
 		}
 		op->next = e->paused;
 		e->paused = op;
-		engine_due(e, op->due_ms);
+		engine_tick_at(e, op->due_ms);
 	}
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* outcome.c - see outcome.h. */
 #include "outcome.h"
 
@@ -9,11 +10,11 @@
 #include "log.h"
 #include "numbers.h"
 
-/* A device in a reset heals by itself. */
+/* A device that is being reset recovers by itself. */
 #define RETRY_FIRST_MS 100
 #define RETRY_LAST_MS  30000
 #define CHECK_MS       60000
-/* What has failed once may do so for good, and each try may ask an IPAM plugin. */
+/* A failed attach may fail permanently, and each try may run an IPAM plugin. */
 #define AGAIN_FIRST_MS 1000
 #define AGAIN_LAST_MS  300000
 
@@ -33,13 +34,15 @@ static uint64_t took_us(const struct attachment *a, uint64_t *sum, uint64_t *max
 
 /* --- attach ----------------------------------------------------------------------------------- */
 
-static void spy_text(const struct attachment *a, char *text, size_t size)
+static void stacked_text(const struct attachment *a, char *text, size_t size)
 {
 	text[0] = '\0';
 	if (a->renewal == RENEWAL_DIRTY)
-		snprintf(text, size, ", on a new netdev: on the old one sat %s", a->left);
+		snprintf(text, size, ", on a new netdev: stacked on the old one was %s", a->left);
 	else if (a->renewal != RENEWAL_NONE)
-		snprintf(text, size, ", on a new netdev: what sat on the old one cannot be seen");
+		snprintf(text, size,
+			 ", on a new netdev: unknown whether an interface was stacked on the old "
+			 "one");
 }
 
 static void attached(struct attach_engine *e, struct attachment *a)
@@ -58,11 +61,11 @@ static void attached(struct attach_engine *e, struct attachment *a)
 	a->check_ms = engine_now(e) + CHECK_MS;
 	if (a->record.plan.in_host) {
 		engine_event(e, EVENT_NORMAL, "Attached", &a->record,
-			     "%s stays in the host with %s, and what it is like was recorded",
+			     "%s stays in the host with %s; its original state was recorded",
 			     device_text(&a->record, device), owner_text(&a->record.owner, owner));
 		return;
 	}
-	spy_text(a, renewed, sizeof(renewed));
+	stacked_text(a, renewed, sizeof(renewed));
 	engine_event(e, EVENT_NORMAL, "Attached", &a->record,
 		     "%s is %s of %s, after %" PRIu64 ".%" PRIu64 " ms%s",
 		     device_text(&a->record, device), a->record.plan.ifname,
@@ -92,7 +95,8 @@ void outcome_failed(struct attach_engine *e, struct attachment *a, const char *s
 	engine_event(e, EVENT_WARNING, "AttachFailed", &a->record, "%s", a->failure.msg);
 }
 
-/* It stays for its failure, which is not to be had again at once. */
+/* Moves the attachment to state free. It is kept while it has a failure, because of which it is not
+ * attached again at once. */
 static void free_again(struct attach_engine *e, struct attachment *a)
 {
 	attachments_move(&e->all, a, ATTACH_FREE, engine_now(e));
@@ -105,7 +109,7 @@ static void free_again(struct attach_engine *e, struct attachment *a)
 		attachments_drop(&e->all, a);
 }
 
-/* An attach that failed, or is not wanted any more, is undone. */
+/* Undoes an attach that failed or is not desired any more. */
 static void not_attached(struct attach_engine *e, struct attachment *a,
 			 const struct operation_end *how)
 {
@@ -140,18 +144,18 @@ static void renewal_text(const struct attachment *a, char *text, size_t size)
 	text[0] = '\0';
 	switch (a->renewal) {
 	case RENEWAL_DIRTY:
-		snprintf(text, size, ", with a new netdev: its pod had left behind %s", a->left);
+		snprintf(text, size, ", with a new netdev: its pod left behind %s", a->left);
 		return;
 	case RENEWAL_UNKNOWN:
 		snprintf(text, size,
-			 ", with a new netdev: nobody could tell what its pod had left behind");
+			 ", with a new netdev: cannot verify that the old one was clean");
 		return;
 	case RENEWAL_ALWAYS:
-		snprintf(text, size, ", with a new netdev, as its pool wants");
+		snprintf(text, size, ", with a new netdev, as its pool requires");
 		return;
 	case RENEWAL_BEYOND:
 		snprintf(text, size,
-			 ", with a new netdev: the old one was where nobody could get it");
+			 ", with a new netdev: the old one is stuck in an unreachable namespace");
 		return;
 	case RENEWAL_NONE:
 	case N_RENEWALS:
@@ -167,30 +171,32 @@ static void returned(struct attach_engine *e, struct attachment *a)
 
 	took_us(a, &c->return_us, &c->return_us_max);
 	c->returned++;
+	if (e->journal)
+		c->journal_error[0] = '\0'; /* its record was written */
 	c->renewals[a->renewal]++;
 	renewal_text(a, renewed, sizeof(renewed));
 	if (a->superseded)
 		engine_event(
 			e, EVENT_WARNING, "Returned", &a->record,
-			"the record of %s for %s is stale, another pod has the device: it stays "
-			"there, and the record is dropped",
+			"the record of %s for %s is stale, another pod has the device: the device "
+			"stays there, and the record is removed",
 			device_text(&a->record, device), owner_text(&a->record.owner, owner));
 	else
-		engine_event(e, EVENT_NORMAL, "Returned", &a->record, "%s is back from %s: %s%s",
+		engine_event(e, EVENT_NORMAL, "Returned", &a->record, "%s returned from %s: %s%s",
 			     device_text(&a->record, device), owner_text(&a->record.owner, owner),
 			     a->why ? a->why : "its return was interrupted", renewed);
 	free_again(e, a);
 }
 
-/* What has left the bus needs no cleaning. */
+/* A device that was removed from the bus needs no cleaning. */
 static bool is_unplugged(const struct attach_engine *e, const struct attachment *a, int code)
 {
 	return err_is_gone(code) && e->inventory->generation > 0 &&
 	       !host_function(&e->inventory->host, a->record.function);
 }
 
-/* The same trouble again is not told again; that the kernel is not done yet (-EAGAIN) is trouble
- * only when it lasts. */
+/* Is the error worth an event? Not if it equals the previous one. -EAGAIN (the kernel still uses
+ * the device) is reported only if it persists. */
 static bool outcome_is_news(const struct attachment *a, const struct err *err)
 {
 	if (err->code == -EAGAIN)
@@ -198,14 +204,14 @@ static bool outcome_is_news(const struct attachment *a, const struct err *err)
 	return a->tries == 1 || strcmp(err->msg, a->trouble.msg) != 0;
 }
 
-static void tell_stuck(struct attach_engine *e, struct attachment *a, const struct err *err)
+static void report_stuck(struct attach_engine *e, struct attachment *a, const struct err *err)
 {
 	char device[DEVICE_TEXT_SIZE], owner[OWNER_TEXT_SIZE];
 
 	if (!outcome_is_news(a, err))
 		return;
 	engine_event(e, EVENT_WARNING, "ReturnFailed", &a->record,
-		     "%s does not come back from %s, trying again: %s",
+		     "%s cannot be returned from %s, trying again: %s",
 		     device_text(&a->record, device), owner_text(&a->record.owner, owner),
 		     err->msg);
 }
@@ -213,11 +219,10 @@ static void tell_stuck(struct attach_engine *e, struct attachment *a, const stru
 static void outcome_stuck(struct attach_engine *e, struct attachment *a, const struct err *err)
 {
 	e->counters.return_failures++;
-	if (is_unplugged(e, a, err->code) &&
-	    operation_forget(e, a, "it is not on the bus any more"))
+	if (is_unplugged(e, a, err->code) && operation_forget(e, a, "it was removed from the bus"))
 		return;
 	a->tries++;
-	tell_stuck(e, a, err);
+	report_stuck(e, a, err);
 	a->trouble = *err;
 	attachments_move(&e->all, a, ATTACH_BAD, engine_now(e));
 	a->retry_ms = engine_now(e) + outcome_back_off(a->tries, RETRY_FIRST_MS, RETRY_LAST_MS);
@@ -225,7 +230,8 @@ static void outcome_stuck(struct attach_engine *e, struct attachment *a, const s
 
 /* --- check ------------------------------------------------------------------------------------ */
 
-static void tell_drift(struct attach_engine *e, struct attachment *a, unsigned drift, bool repaired)
+static void report_drift(struct attach_engine *e, struct attachment *a, unsigned drift,
+			 bool repaired)
 {
 	struct attach_counters *c = &e->counters;
 	char owner[OWNER_TEXT_SIZE], text[160];
@@ -235,25 +241,26 @@ static void tell_drift(struct attach_engine *e, struct attachment *a, unsigned d
 	if (drift & ~a->drift) {
 		c->drifts++;
 		engine_event(e, EVENT_WARNING, "Drift", &a->record,
-			     "%s of %s is not as it was attached: %s", a->record.plan.ifname, owner,
+			     "%s of %s differs from its plan: %s", a->record.plan.ifname, owner,
 			     text);
 	}
 	if (!repaired)
 		return;
 	c->repairs++;
-	engine_event(e, EVENT_NORMAL, "Repaired", &a->record, "%s of %s is set right: %s",
+	engine_event(e, EVENT_NORMAL, "Repaired", &a->record, "%s of %s was repaired: %s",
 		     a->record.plan.ifname, owner, text);
 }
 
 static void checked(struct attach_engine *e, struct attachment *a, const struct operation_end *how)
 {
-	bool astray = how->result == -ENODEV && a->life == NETNS_ALIVE;
+	bool misplaced = how->result == -ENODEV && a->life == NETNS_ALIVE;
 
-	e->checking = false;
+	a->n_checks++;
 	a->check_ms = engine_now(e) + CHECK_MS;
 	a->trouble = (struct err){0};
-	if (astray) {
-		tell_drift(e, a, ATTACH_DRIFT_NAME, false);
+	a->checked = how->result < 0 ? how->err : (struct err){0};
+	if (misplaced) {
+		report_drift(e, a, ATTACH_DRIFT_NAME, false);
 		a->drift |= ATTACH_DRIFT_NAME;
 		a->trouble = how->err;
 	} else if (how->result < 0 && !err_is_gone(how->result)) {
@@ -262,7 +269,7 @@ static void checked(struct attach_engine *e, struct attachment *a, const struct 
 		a->trouble = how->err;
 	}
 	if (how->result == 0 && how->drift)
-		tell_drift(e, a, how->drift, how->repaired);
+		report_drift(e, a, how->drift, how->repaired);
 	if (how->result == 0)
 		a->drift = how->repaired ? 0 : how->drift;
 }
@@ -284,7 +291,8 @@ void outcome(struct attach_engine *e, struct attachment *a, const struct operati
 		break;
 	case OP_ANNOUNCE:
 		if (how->result < 0)
-			log_info("attach", how->result, "%s: the neighbours were not told: %s",
+			log_info("attach", how->result,
+				 "%s: gratuitous ARP / unsolicited NA failed: %s",
 				 a->record.function, how->err.msg);
 		break;
 	}

@@ -1,10 +1,11 @@
-/* outcome.h - what the end of an operation means: for the state, the counters, and when it is tried
- * again. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* outcome.h - handles the end of an operation: sets the state, the counters and the time of the
+ * next try. */
 #pragma once
 
 #include "operation.h"
 
 void outcome(struct attach_engine *, struct attachment *, const struct operation_end *);
-/* An attach that cannot be: tried again later, and told. */
+/* Reports a failed attach and schedules the next try. */
 void outcome_failed(struct attach_engine *, struct attachment *, const char *step,
 		    const struct err *);

@@ -1,17 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
 /* reconcile.c - see reconcile.h. */
 #include "reconcile.h"
 
 #include <string.h>
 
-/* --- what the kubelet's list says of a device ----------------------------------------------------
- */
+/* --- the kubelet's list ----------------------------------------------------------------------- */
 
 struct holders {
 	const struct pod_device *entries;
 	size_t n;
-	bool own;    /* this pod is named, by what the list knows of it */
-	bool by_uid; /* which is its uid */
-	bool others; /* other pods are named */
+	bool own;    /* this pod has the device, according to the list */
+	bool by_uid; /* the list identifies the pod by its uid */
+	bool others; /* other pods have it */
 };
 
 static bool reconcile_is_of(const struct pod_device *d, const struct attach_owner *o)
@@ -42,9 +42,8 @@ static struct holders find_holders(const struct attach_record *r, const struct p
 
 /* --- native ----------------------------------------------------------------------------------- */
 
-/* The same pod lives on in another sandbox (s: its own, NULL = not in the list). A pod of the same
- * name and another uid is another pod: what it is given was given away after this one's sandbox was
- * made. */
+/* Does the pod have a newer sandbox? s: the attachment's sandbox, NULL = not in the list. Pods are
+ * compared by uid: a pod of the same name and another uid is another pod. */
 static bool has_newer(const struct sandbox_list *l, const struct attach_owner *o,
 		      const struct sandbox *s)
 {
@@ -58,8 +57,8 @@ static bool has_newer(const struct sandbox_list *l, const struct attach_owner *o
 	return false;
 }
 
-/* A pod of the same name, with another uid, runs: the kubelet's list, which has no uids, may mean
- * that one. */
+/* Does another pod of the same name run? The kubelet's list has no uids, so it may mean that
+ * pod. */
 static bool has_namesake(const struct sandbox_list *l, const struct attach_owner *o)
 {
 	for (size_t i = 0; i < l->n; i++) {
@@ -72,7 +71,7 @@ static bool has_namesake(const struct sandbox_list *l, const struct attach_owner
 	return false;
 }
 
-/* The kubelet names this pod for it. */
+/* Does the kubelet's list have the device for this pod? */
 static bool is_vouched_for(const struct attach_record *r, const struct reconcile_input *in)
 {
 	const struct holders h = find_holders(r, in->held);
@@ -84,9 +83,9 @@ static bool is_vouched_for(const struct attach_record *r, const struct reconcile
 static const char *judge_missed(const struct attach_fact *f, const struct sandbox *s,
 				const struct reconcile_input *in)
 {
-	const char *why = s ? "its sandbox has ended" : "its sandbox is gone";
+	const char *why = s ? "its sandbox has ended" : "its sandbox was removed";
 	const bool vouched = is_vouched_for(f->record, in);
-	/* What stays in the host has no namespace that could be empty. */
+	/* A device that stays in the host has no namespace that could be empty. */
 	const bool unseen = f->record->plan.in_host && !s;
 
 	const enum netns_use use = unseen ? NETNS_USE_UNKNOWN : f->use;
@@ -102,9 +101,9 @@ static const char *judge_missed(const struct attach_fact *f, const struct sandbo
 static const char *judge_holders(const struct attach_fact *f, const struct holders *h,
 				 const struct reconcile_input *in)
 {
-	if (in->held->source == POD_SOURCE_NONE || h->own || f->unheld_ms < RECONCILE_DOUBT_MS)
+	if (in->held->source == POD_SOURCE_NONE || h->own || f->unheld_ms < RECONCILE_UNHELD_MS)
 		return NULL;
-	return h->others ? "another pod has it" : "no pod has it any more";
+	return h->others ? "another pod has it" : "no pod has it";
 }
 
 static const char *judge_native(const struct attach_fact *f, const struct reconcile_input *in)
@@ -120,13 +119,39 @@ static const char *judge_native(const struct attach_fact *f, const struct reconc
 	return s && s->ready ? NULL : judge_missed(f, s, in);
 }
 
+/* The kubelet's list is known and could have the device for the pod, but does not. */
+static bool is_disowned(const struct attach_record *r, const struct reconcile_input *in)
+{
+	return r->resource[0] && in->held->source != POD_SOURCE_NONE && !is_vouched_for(r, in);
+}
+
+static const char *judge_cni(const struct attach_fact *f, const struct reconcile_input *in)
+{
+	const struct attach_owner *o = &f->record->owner;
+	const struct sandbox *s = sandbox_find(in->sandboxes, o->sandbox);
+	const char *why = s ? "its sandbox has ended" : "its sandbox was removed";
+	const bool ended = s || f->was_ready;
+
+	if (!o->pod[0] || !in->sandboxes->known || (s && s->ready))
+		return NULL;
+	if (ended && f->use == NETNS_EMPTY && f->record->state == ATTACH_IN_POD)
+		return why;
+	if (f->missed_ms < RECONCILE_MADE_MS)
+		return NULL;
+	return f->use == NETNS_EMPTY || is_disowned(f->record, in) ? why : NULL;
+}
+
 bool reconcile_is_contradicted(const struct attach_fact *f, const struct reconcile_input *in)
 {
 	const struct attach_record *r = f->record;
 	const struct sandbox *s = sandbox_find(in->sandboxes, r->owner.sandbox);
 
-	if (r->owner.door != DOOR_NATIVE || r->state != ATTACH_IN_POD || f->netns_gone ||
+	if (r->owner.door == DOOR_ADMIN || r->state != ATTACH_IN_POD || f->netns_gone ||
 	    !in->sandboxes->known || (s && s->ready) || has_newer(in->sandboxes, &r->owner, s))
+		return false;
+	/* The runtime does not list a sandbox that is still being created. */
+	if (r->owner.door == DOOR_CNI &&
+	    (!r->owner.pod[0] || (!f->was_ready && f->missed_ms < RECONCILE_MADE_MS)))
 		return false;
 	return f->use == NETNS_IN_USE || (!s && is_vouched_for(r, in));
 }
@@ -136,16 +161,25 @@ const char *reconcile_attachment(const struct attach_fact *f, const struct recon
 	enum attach_state state = f->record->state;
 
 	if (f->interrupted)
-		return "rocelet ended while it was on its way";
+		return "rocelet was stopped during the operation";
 	if (state != ATTACH_ATTACHING && state != ATTACH_IN_POD)
 		return NULL;
 	if (f->netns_gone)
-		return "its namespace is gone";
-	/* The kernel returns it when the namespace ends, which is seen before the runtime says that
-	 * the sandbox has. */
+		return "its namespace was removed";
+	/* The kernel moves the netdev to the host when the namespace ends, and we see that before
+	 * the runtime reports the end of the sandbox. */
 	if (state == ATTACH_IN_POD && f->in_host)
-		return f->netns_there ? "it was taken out of its pod" : "it is in the host again";
-	return f->record->owner.door == DOOR_NATIVE ? judge_native(f, in) : NULL;
+		return f->netns_there ? "it was moved out of its pod"
+				      : "its netdev is in the host again";
+	switch (f->record->owner.door) {
+	case DOOR_NATIVE:
+		return judge_native(f, in);
+	case DOOR_CNI:
+		return judge_cni(f, in);
+	case DOOR_ADMIN:
+		break;
+	}
+	return NULL;
 }
 
 bool reconcile_may_attach(const struct desired *w, const struct attach_record *current)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* waiters.c - see waiters.h. */
 #include "waiters.h"
 
@@ -45,8 +46,8 @@ static bool waiters_has_answer(struct waiter *w, const struct attach_view *view,
 	return true;
 }
 
-/* Whoever is answered may ask, or cancel another one's question: from the start again after each
- * answer. */
+/* Starts from the first waiter again after each answer: the callback may add a waiter or remove
+ * another one. */
 uint64_t waiters_settle(struct waiters *s, const struct attach_view *view, uint64_t now_ms)
 {
 	struct waiter *w = s->first;

@@ -1,5 +1,6 @@
-/* waiters.h - who waits for the engine: containers before their start, people for what they have
- * ordered. Each is answered once, in the engine's tick, or dropped by whoever asked. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* waiters.h - requests that wait for the engine: of containers before their start, and of admins.
+ * Each is answered once, in the engine's tick, or removed by its caller. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,29 +11,29 @@
 struct attach_view;
 struct waiter;
 
-/* Is there an answer? *err: 0, or why not; of one that goes on waiting, what it waits for. view
- * NULL: nothing is known yet. */
+/* True: there is an answer, in *err (code 0: success). False: *err is what the request waits for.
+ * view NULL: not known yet. */
 typedef bool waiter_look_fn(struct waiter *, const struct attach_view *, struct err *err);
-/* The answer; frees what the waiter is part of. May ask, order or cancel anew. */
+/* Delivers the answer and frees the object that contains the waiter. May add and remove waiters. */
 typedef void waiter_answer_fn(struct waiter *, const struct err *);
 
 struct waiter {
 	struct waiter *next;
 	waiter_look_fn *look;
 	waiter_answer_fn *answer;
-	uint64_t since_ms, deadline_ms; /* NEVER = it has none */
+	uint64_t since_ms, deadline_ms; /* NEVER = none */
 };
 
 struct waiters {
 	struct waiter *first;
 };
 
-/* Behind those that wait. */
+/* Adds a waiter at the end. */
 void waiters_add(struct waiters *, struct waiter *);
-/* It is not answered. */
+/* Removes a waiter without an answer. */
 void waiters_remove(struct waiters *, struct waiter *);
-/* Answers those that can be, and with -ETIMEDOUT those whose time is up. Returns the next
- * deadline. */
+/* Answers the waiters that have an answer, and with -ETIMEDOUT those past their deadline. Returns
+ * the next deadline. */
 uint64_t waiters_settle(struct waiters *, const struct attach_view *, uint64_t now_ms);
-/* All of them, with -ECANCELED. */
+/* Answers all waiters with -ECANCELED. */
 void waiters_close(struct waiters *);

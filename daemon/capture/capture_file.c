@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* capture_file.c - see capture_file.h: pcap, then pcapng. Pure. */
 #include "capture_file.h"
 
@@ -12,15 +13,15 @@
 #define MAGIC_MICRO 0xa1b2c3d4
 #define MAGIC_NANO  0xa1b23c4d
 #define MAGIC_MODIFIED                                                                             \
-	0xa1b2cd34		 /* "Kuznetzov's": microseconds, 8 more bytes in front of packets */
-#define MAGIC_SECTION 0x0a0d0d0a /* a palindrome: the same in both byte orders */
+	0xa1b2cd34 /* "Kuznetzov's": microseconds, with 8 more bytes of record header */
+#define MAGIC_SECTION 0x0a0d0d0a /* a palindrome, the same in both byte orders */
 
-/* A link type word's upper bits: is there an FCS, and of how many 16-bit words? */
+/* The upper bits of a link type word: is there an FCS, and its length in 16-bit words. */
 #define FCS_PRESENT  0x04000000u
 #define FCS_WORDS(w) ((w) >> 28)
 #define LINK_OF(w)   ((w)&0x0000ffffu)
 
-/* The way through the bytes that are there. */
+/* The bytes that are left. */
 struct capture_cursor {
 	const uint8_t *at;
 	size_t n;
@@ -49,7 +50,7 @@ static uint16_t capture_u16(const struct capture *c, const uint8_t *p)
 	return c->big_endian ? be16toh(v) : le16toh(v);
 }
 
-/* Units of the interface's clock as nanoseconds. */
+/* Converts units of the interface's clock to nanoseconds. */
 static uint64_t capture_time(const struct capture_interface *i, uint64_t units)
 {
 	uint64_t ns = units * i->multiply / i->divide;
@@ -59,7 +60,7 @@ static uint64_t capture_time(const struct capture_interface *i, uint64_t units)
 	return ns + (uint64_t)i->offset_s * 1000000000;
 }
 
-/* A packet of interface i: its lengths as the file has them, its bytes. FCS is taken off. */
+/* Makes a packet of interface i from the lengths in the file and the bytes. Removes the FCS. */
 static struct capture_packet capture_packet(struct capture *c, const struct capture_interface *i,
 					    uint32_t captured, uint32_t length,
 					    const uint8_t *bytes)
@@ -88,7 +89,8 @@ static int pcap_begin(struct capture *c, struct capture_cursor *in, uint32_t mag
 	if (in->n < PCAP_HEADER)
 		return 0;
 	if (capture_u16(c, in->at + 4) != 2)
-		return err_set(e, -EBADMSG, "at byte 4: version %u.%u of pcap, only 2.4 is known",
+		return err_set(e, -EBADMSG,
+			       "at byte 4: version %u.%u of pcap, only 2.4 is supported",
 			       capture_u16(c, in->at + 4), capture_u16(c, in->at + 6));
 	link = capture_u32(c, in->at + 20);
 	*i = (struct capture_interface){.link = LINK_OF(link), .divide = 1};
@@ -127,10 +129,10 @@ static int pcap_next(struct capture *c, struct capture_cursor *in, struct captur
 
 /* --- pcapng ----------------------------------------------------------------------------------- */
 
-/* Per block: its header says what it is and how long; of a packet the packet is handed out and the
- * rest skipped, an interface is remembered, a section forgets the interfaces before it, all others
- * are skipped; at the block's end its length stands once more. Can fail by: lengths that contradict
- * each other, packets of interfaces that were never described. */
+/* The block's header has its type and length. A packet is returned and the rest of its block
+ * skipped; an interface is stored; a section clears the interfaces; other blocks are skipped. The
+ * length is repeated at the block's end. Can fail by: contradictory lengths, packets of undescribed
+ * interfaces. */
 
 enum {
 	BLOCK_INTERFACE = 1,
@@ -150,7 +152,7 @@ enum { OPTION_END, OPTION_TIME_RESOLUTION = 9, OPTION_FCS = 13, OPTION_TIME_OFFS
 #define PACKET_HEAD	   28
 #define SIMPLE_PACKET_HEAD 12
 #define BYTE_ORDER_MAGIC   0x1a2b3c4d
-/* Options of an interface beyond this are nobody's. */
+/* Longer interface blocks are rejected: valid options never need that much. */
 #define INTERFACE_MAX	   CAPTURE_PACKET_MAX
 
 struct block {
@@ -163,7 +165,7 @@ static int block_wrong(const struct capture *c, struct err *e, const char *what,
 		       number);
 }
 
-/* Consumes what has been looked at; the rest is skipped, then its length stands once more. */
+/* Consumes the bytes used; skips the rest of the block, up to the repeated length. */
 static void leave_rest(struct capture *c, struct capture_cursor *in, const struct block *b,
 		       size_t used)
 {
@@ -172,7 +174,7 @@ static void leave_rest(struct capture *c, struct capture_cursor *in, const struc
 	c->trailer = b->length;
 }
 
-/* 1: between two blocks. */
+/* 1: the block has ended. */
 static int end_block(struct capture *c, struct capture_cursor *in, struct err *e)
 {
 	size_t n = in->n < c->skip ? in->n : (size_t)c->skip;
@@ -184,7 +186,7 @@ static int end_block(struct capture *c, struct capture_cursor *in, struct err *e
 	if (c->skip > 0 || in->n < 4)
 		return 0;
 	if (capture_u32(c, in->at) != c->trailer)
-		return block_wrong(c, e, "a block's two lengths differ", c->trailer);
+		return block_wrong(c, e, "the two lengths of a block differ", c->trailer);
 	capture_advance(c, in, 4);
 	c->trailer = 0;
 	return 1;
@@ -201,13 +203,13 @@ static int block_section(struct capture *c, struct capture_cursor *in, struct bl
 	if (capture_u32(c, in->at + 8) != BYTE_ORDER_MAGIC)
 		c->big_endian = true;
 	if (capture_u32(c, in->at + 8) != BYTE_ORDER_MAGIC)
-		return block_wrong(c, e, "a section without byte order",
+		return block_wrong(c, e, "a section without a valid byte order",
 				   capture_u32(c, in->at + 8));
 	b->length = capture_u32(c, in->at + 4);
 	if (b->length < SECTION_MIN || b->length % 4)
-		return block_wrong(c, e, "a section's length cannot be", b->length);
+		return block_wrong(c, e, "invalid length of a section", b->length);
 	if (capture_u16(c, in->at + 12) != 1)
-		return block_wrong(c, e, "an unknown version of pcapng",
+		return block_wrong(c, e, "unsupported version of pcapng",
 				   capture_u16(c, in->at + 12));
 	c->n_interfaces = 0;
 	leave_rest(c, in, b, SECTION_HEAD);
@@ -223,7 +225,7 @@ static uint64_t power_of_10(unsigned n)
 	return v;
 }
 
-/* The upper bit says of what base the negative power is. */
+/* The highest bit selects the base of the negative power: 2 or 10. */
 static int set_resolution(struct capture_interface *i, uint8_t resolution)
 {
 	unsigned n = resolution & 0x7f;
@@ -248,9 +250,9 @@ static int take_option(const struct capture *c, struct capture_interface *i, uns
 	uint64_t first, second;
 
 	if (option == OPTION_TIME_RESOLUTION && n == 1 && set_resolution(i, value[0]) < 0)
-		return block_wrong(c, e, "an unknown resolution of time", value[0]);
+		return block_wrong(c, e, "unsupported resolution of time", value[0]);
 	if (option == OPTION_FCS && n == 1)
-		i->fcs = value[0] > 8 ? value[0] / 8 : value[0]; /* some write bits */
+		i->fcs = value[0] > 8 ? value[0] / 8 : value[0]; /* some writers use bits */
 	if (option == OPTION_TIME_OFFSET && n == 8) {
 		first = capture_u32(c, value), second = capture_u32(c, value + 4);
 		i->offset_s = (int64_t)(c->big_endian ? first << 32 | second
@@ -288,8 +290,7 @@ static int block_interface(struct capture *c, struct capture_cursor *in, const s
 	int r;
 
 	if (b->length < INTERFACE_MIN || b->length > INTERFACE_MAX)
-		return block_wrong(c, e, "an interface's block has a length that cannot be",
-				   b->length);
+		return block_wrong(c, e, "invalid length of an interface block", b->length);
 	if (c->n_interfaces == CAPTURE_INTERFACES_MAX)
 		return block_wrong(c, e, "too many interfaces", CAPTURE_INTERFACES_MAX);
 	if (in->n < b->length)
@@ -306,18 +307,19 @@ static int block_interface(struct capture *c, struct capture_cursor *in, const s
 
 /* --- packets ---------------------------------------------------------------------------------- */
 
-/* The captured bytes lie between the head and the trailer. */
+/* Checks that the captured bytes fit between the head and the trailer. */
 static int check_captured(const struct capture *c, const struct block *b, uint32_t head,
 			  uint32_t captured, struct err *e)
 {
 	if (captured > CAPTURE_PACKET_MAX)
-		return block_wrong(c, e, "a packet has more bytes than can be", captured);
+		return block_wrong(c, e, "a packet exceeds the maximum length", captured);
 	if (b->length < head + 4 || b->length - head - 4 < captured)
 		return block_wrong(c, e, "a packet is longer than its block", captured);
 	return 0;
 }
 
-/* The obsolete block differs in the width of the interface's number only. 2: *ret is a packet. */
+/* Parses a packet block; the obsolete one differs only in the width of the interface's number. 2:
+ * *ret is a packet. */
 static int block_packet(struct capture *c, struct capture_cursor *in, const struct block *b,
 			struct capture_packet *ret, struct err *e)
 {
@@ -326,12 +328,12 @@ static int block_packet(struct capture *c, struct capture_cursor *in, const stru
 	int r;
 
 	if (b->length < PACKET_HEAD + 4)
-		return block_wrong(c, e, "a packet's block is too short", b->length);
+		return block_wrong(c, e, "a packet block is too short", b->length);
 	if (in->n < PACKET_HEAD)
 		return 0;
 	number = b->type == BLOCK_PACKET ? capture_u16(c, at + 8) : capture_u32(c, at + 8);
 	if (number >= c->n_interfaces)
-		return block_wrong(c, e, "a packet of an interface that is not described", number);
+		return block_wrong(c, e, "a packet of an unknown interface", number);
 	captured = capture_u32(c, at + 20);
 	r = check_captured(c, b, PACKET_HEAD, captured, e);
 	if (r < 0 || in->n - PACKET_HEAD < captured)
@@ -345,7 +347,8 @@ static int block_packet(struct capture *c, struct capture_cursor *in, const stru
 	return 2;
 }
 
-/* Of the first interface, without a time; how much is captured follows from the rest. */
+/* Parses a simple packet block: always of the first interface, without a time; the captured length
+ * is derived from the others. */
 static int block_simple_packet(struct capture *c, struct capture_cursor *in, const struct block *b,
 			       struct capture_packet *ret, struct err *e)
 {
@@ -354,9 +357,9 @@ static int block_simple_packet(struct capture *c, struct capture_cursor *in, con
 	int r;
 
 	if (b->length < SIMPLE_PACKET_HEAD + 4)
-		return block_wrong(c, e, "a packet's block is too short", b->length);
+		return block_wrong(c, e, "a packet block is too short", b->length);
 	if (c->n_interfaces == 0)
-		return block_wrong(c, e, "a packet of an interface that is not described", 0);
+		return block_wrong(c, e, "a packet of an unknown interface", 0);
 	if (in->n < SIMPLE_PACKET_HEAD)
 		return 0;
 	captured = length = capture_u32(c, in->at + 8);
@@ -370,7 +373,7 @@ static int block_simple_packet(struct capture *c, struct capture_cursor *in, con
 	return 2;
 }
 
-/* 2: *ret is a packet. 1: something else. 0: more bytes are needed. */
+/* 2: *ret is a packet. 1: another block. 0: needs more bytes. */
 static int begin_block(struct capture *c, struct capture_cursor *in, struct capture_packet *ret,
 		       struct err *e)
 {
@@ -384,7 +387,7 @@ static int begin_block(struct capture *c, struct capture_cursor *in, struct capt
 	if (b.type == BLOCK_SECTION)
 		return block_section(c, in, &b, e);
 	if (b.length < BLOCK_MIN || b.length % 4)
-		return block_wrong(c, e, "a block's length cannot be", b.length);
+		return block_wrong(c, e, "invalid length of a block", b.length);
 	if (b.type == BLOCK_INTERFACE)
 		return block_interface(c, in, &b, e);
 	if (b.type == BLOCK_PACKET || b.type == BLOCK_ENHANCED_PACKET)
@@ -408,12 +411,13 @@ static int pcapng_next(struct capture *c, struct capture_cursor *in, struct capt
 	return r == 2 ? 1 : r;
 }
 
-/* --- both ------------------------------------------------------------------------------------- */
+/* --- both formats ----------------------------------------------------------------------------- */
 
 static int wrong_magic(const uint8_t *at, struct err *e)
 {
 	if (at[0] == 0x1f && at[1] == 0x8b)
-		return err_set(e, -EBADMSG, "at byte 0: gzip; unpack it first (zcat FILE | ... -)");
+		return err_set(e, -EBADMSG,
+			       "at byte 0: gzip data; unpack it first (zcat FILE | ... -)");
 	return err_set(e, -EBADMSG,
 		       "at byte 0: neither pcap nor pcapng, it begins with %02x %02x %02x %02x",
 		       at[0], at[1], at[2], at[3]);

@@ -1,9 +1,10 @@
-/* capture_file.h - packets out of a capture file, as its bytes come. Pure: bytes in, packets out;
- * needs no more than CAPTURE_WINDOW of them at once, however long the file is.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* capture_file.h - a streaming parser of capture files. Pure: bytes in, packets out; never needs
+ * more than CAPTURE_WINDOW bytes at once, however long the file is.
  *
- * pcap with micro- and nanoseconds and with the longer record header of old kernels, pcapng with
- * any number of sections and interfaces, each in both byte orders. What the file says about its
- * longest packet is not believed, since writers say 0 or too little.
+ * Supports pcap with micro- and nanoseconds and with the longer record header of old kernels, and
+ * pcapng with any number of sections and interfaces, each in both byte orders. Ignores the maximum
+ * packet length in the file, because some writers set it to 0 or too low.
  *
  * Sources: draft-ietf-opsawg-pcap, draft-ietf-opsawg-pcapng, the registry of link types at
  * tcpdump.org/linktypes.html. */
@@ -15,9 +16,9 @@
 
 #include "err.h"
 
-/* No packet is longer: libpcap's MAXIMUM_SNAPLEN, which everybody writes at most. */
+/* Maximum length of a packet: libpcap's MAXIMUM_SNAPLEN, which no writer exceeds. */
 #define CAPTURE_PACKET_MAX     262144
-/* Bytes that are enough for any step: the longest packet and what precedes it in a block. */
+/* Enough bytes for any step: the longest packet and what precedes it in a block. */
 #define CAPTURE_WINDOW	       (CAPTURE_PACKET_MAX + 64)
 #define CAPTURE_INTERFACES_MAX 4096
 
@@ -31,42 +32,43 @@ enum link_type {
 };
 
 struct capture_packet {
-	const uint8_t *bytes; /* borrowed from the caller's */
-	uint32_t captured;    /* how many of them there are */
-	uint32_t length;      /* how many there were on the wire, at least captured; without FCS */
-	uint32_t link;	      /* enum link_type, or a number that is none of them */
-	uint64_t time_ns;     /* since 1970; 0: the file does not say */
+	const uint8_t *bytes; /* borrowed from the caller's buffer */
+	uint32_t captured;    /* number of bytes */
+	uint32_t length;      /* length on the wire, at least `captured`; without FCS */
+	uint32_t link;	      /* enum link_type, or another number */
+	uint64_t time_ns;     /* since 1970; 0: not in the file */
 	uint64_t offset;      /* of its record in the file */
 	uint64_t number;      /* from 1 */
 };
 
-/* What packets of one interface have in common. */
+/* Properties shared by the packets of one interface. */
 struct capture_interface {
-	uint32_t link, snaplen;		  /* 0: without a limit */
-	uint32_t fcs;			  /* bytes of it behind each packet */
+	uint32_t link, snaplen;		  /* 0: no limit */
+	uint32_t fcs;			  /* bytes of FCS at the end of each packet */
 	uint64_t multiply, divide, shift; /* ns = units * multiply / divide, or * 10^9 >> shift */
-	int64_t offset_s;		  /* added to each time */
+	int64_t offset_s;		  /* seconds added to each time */
 };
 
 /* Zeroed: nothing read yet. Owns nothing. */
 struct capture {
 	enum { CAPTURE_UNKNOWN, CAPTURE_PCAP, CAPTURE_PCAPNG } format;
 	bool big_endian;
-	uint32_t record_header; /* bytes, pcap's */
-	uint64_t offset;	/* of the next byte that is to come */
-	uint64_t record;	/* where the present record or block begins */
-	uint64_t skip;		/* bytes of the present block that nobody needs */
-	uint32_t trailer;	/* then its length once more; 0: not in a block */
+	uint32_t record_header; /* bytes, of pcap */
+	uint64_t offset;	/* of the next byte in the file */
+	uint64_t record;	/* start of the current record or block */
+	uint64_t skip;		/* bytes of the current block to skip */
+	uint32_t trailer; /* length that is expected to be repeated at the block's end; 0: not in a
+			     block */
 	uint64_t n_packets;
 	size_t n_interfaces;
 	struct capture_interface interfaces[CAPTURE_INTERFACES_MAX];
 };
 
-/* *ret_used: how many bytes are done with; what is left comes again in front of what follows.
- * 1: *ret is the next packet. 0: with these bytes there is nothing more to say.
- * -EBADMSG: a sentence with the offset; nothing further can be read. */
+/* *ret_used: the number of bytes consumed; the caller passes the rest again, in front of the
+ * following ones. 1: *ret is the next packet. 0: needs more bytes. -EBADMSG: malformed, with a
+ * message that has the offset; the rest cannot be parsed. */
 int capture_next(struct capture *, const uint8_t *bytes, size_t n, size_t *ret_used,
 		 struct capture_packet *ret, struct err *);
-/* The file has ended, with n bytes left: 0, or -ENODATA and where it was cut, or that it is empty.
- */
+/* Call at the end of the file with n bytes left. 0, or -ENODATA with a message: where it was
+ * truncated, or that it is empty. */
 int capture_end(const struct capture *, size_t n, struct err *);

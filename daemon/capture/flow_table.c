@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "flow_table.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Spreads two addresses and a number over a table. Keys that differ in a few bits go far apart; who
- * makes collisions on purpose pushes out what is his own. addresses: both, 32 bytes. */
+/* Hashes two addresses (`addresses`, 32 bytes) and a number, spreading keys that differ in few
+ * bits. Intentional collisions only evict flows of the sender that makes them. */
 static uint64_t address_hash(const void *addresses, uint32_t number)
 {
 	uint64_t h = number, words[4];
@@ -86,19 +87,19 @@ struct roce_flow *flow_table_get(struct flow_table *t, const struct roce_flow_ke
 	return &e->flow;
 }
 
-uint64_t flow_trouble(const struct roce_flow *f)
+uint64_t flow_problems(const struct roce_flow *f)
 {
 	return f->ce + f->cnp + f->naks + f->rnr_naks + f->retransmissions;
 }
 
-static int by_trouble(const void *a, const void *b)
+static int flow_by_problems(const void *a, const void *b)
 {
 	const struct flow_entry *const *pa = a, *const *pb = b;
 	const struct roce_flow *x = &(*pa)->flow, *y = &(*pb)->flow;
-	uint64_t trouble_x = flow_trouble(x), trouble_y = flow_trouble(y);
+	uint64_t problems_x = flow_problems(x), problems_y = flow_problems(y);
 
-	if (trouble_x != trouble_y)
-		return trouble_x < trouble_y ? 1 : -1;
+	if (problems_x != problems_y)
+		return problems_x < problems_y ? 1 : -1;
 	if (x->packets != y->packets)
 		return x->packets < y->packets ? 1 : -1;
 	return (*pa > *pb) - (*pa < *pb);
@@ -113,7 +114,7 @@ size_t flow_table_top(const struct flow_table *t, const struct flow_entry **ret,
 		if (t->entries[i].used)
 			all[n_all++] = &t->entries[i];
 	if (n_all)
-		qsort(all, n_all, sizeof(struct flow_entry *), by_trouble);
+		qsort(all, n_all, sizeof(struct flow_entry *), flow_by_problems);
 	n = n < n_all ? n : n_all;
 	for (size_t i = 0; i < n; i++)
 		ret[i] = all[i];
@@ -121,7 +122,7 @@ size_t flow_table_top(const struct flow_table *t, const struct flow_entry **ret,
 	return n;
 }
 
-/* --- requests that wait for their ACK --------------------------------------------------------- */
+/* --- requests waiting for an ACK -------------------------------------------------------------- */
 
 int pending_table_init(struct pending_table *t)
 {

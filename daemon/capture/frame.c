@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "frame.h"
 
 #include <endian.h>
@@ -10,7 +11,8 @@
 #define COOKED	0x10 /* bytes; the EtherType is the last two */
 #define COOKED2 0x14 /* bytes; the EtherType is the first two */
 
-/* From byte n on; what is there has this EtherType, 0: a frame begins there. */
+/* Makes a frame from byte n on; type: the EtherType of these bytes, or 0 if they start with an
+ * Ethernet header. */
 static bool from(struct roce_frame *f, const struct capture_packet *p, uint32_t n, uint32_t type)
 {
 	*f = (struct roce_frame){.start = p->bytes + n,
@@ -20,7 +22,7 @@ static bool from(struct roce_frame *f, const struct capture_packet *p, uint32_t 
 	return true;
 }
 
-/* A cooked header is followed by VLAN tags, as an Ethernet header is. */
+/* VLAN tags may follow a cooked header, like an Ethernet header. */
 static bool behind_tags(struct roce_frame *f, const struct capture_packet *p, uint32_t n,
 			uint32_t type)
 {
@@ -113,7 +115,7 @@ bool frame_of(struct roce_frame *ret, uint32_t *ret_bytes, const struct capture_
 
 #define LINK_ONES 8
 
-/* A GRH has the fields of an IPv6 header. */
+/* A GRH has the same fields as an IPv6 header. */
 static size_t header_size(const struct roce_packet *p)
 {
 	size_t ip = p->ip == 4 ? ROCE_IP4_SIZE : ROCE_IP6_SIZE;

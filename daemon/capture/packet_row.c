@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "packet_row.h"
 
 #include <arpa/inet.h>
@@ -22,7 +23,7 @@ bool packet_row_of(struct packet_row *ret, const struct capture_packet *p)
 	return true;
 }
 
-/* --- which ------------------------------------------------------------------------------------ */
+/* --- filter ----------------------------------------------------------------------------------- */
 
 static int packet_add_address(struct packet_filter *f, const char *word, struct err *e)
 {
@@ -43,7 +44,7 @@ static int packet_add_address(struct packet_filter *f, const char *word, struct 
 	return 0;
 }
 
-/* False: it is none. */
+/* False: not a queue pair number. */
 static bool take_qpn(struct packet_filter *f, const char *word)
 {
 	char *end;

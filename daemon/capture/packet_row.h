@@ -1,5 +1,6 @@
-/* packet_row.h - single RoCE packets of a capture: which of them are wanted, and each as a line or
- * as JSON. Pure. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* packet_row.h - single RoCE packets of a capture: filters them, and prints each as a line or as
+ * JSON. Pure. */
 #pragma once
 
 #include <jansson.h>
@@ -12,32 +13,32 @@
 struct packet_row {
 	const struct capture_packet *packet;
 	struct roce_packet roce;
-	uint32_t bytes; /* of the frame, as on Ethernet */
+	uint32_t bytes; /* size of the Ethernet frame */
 	enum icrc_verdict icrc;
 };
 
-/* Zero-initialised, every packet is wanted. */
+/* Zero-initialised, it accepts every packet. */
 struct packet_filter {
-	const char *only; /* one of PACKET_SIGNS; NULL = whatever */
+	const char *only; /* one of PACKET_SIGNS; NULL = any */
 	uint8_t addresses[2][16];
-	unsigned n_addresses; /* each is the packet's source or destination */
+	unsigned n_addresses; /* each must be the packet's source or destination */
 	bool has_qpn;
-	uint32_t qpn; /* its destination's */
+	uint32_t qpn; /* destination queue pair */
 };
 
-/* CE marks, notifications, answers that are no ACK, ICRCs that are wrong. */
+/* CNPs, CE marks, negative acknowledgements, wrong ICRCs. */
 #define PACKET_SIGNS "cnp|ce|nak|bad-icrc"
 
-/* False: it is not RoCE, or not whole enough to tell what it says. */
+/* False: it is not RoCE, or too truncated to decode. */
 bool packet_row_of(struct packet_row *ret, const struct capture_packet *);
-/* Addresses and the number of a queue pair, with commas: "10.0.0.1,10.0.0.2,17", in any order.
- * -EINVAL: a sentence. */
+/* Parses addresses and a queue pair number, separated by commas, in any order:
+ * "10.0.0.1,10.0.0.2,17". -EINVAL with a message. */
 int packet_filter_flow(struct packet_filter *, const char *text, struct err *);
 bool packet_is_wanted(const struct packet_filter *, const struct packet_row *);
 
-/* What the columns of packet_row_put() are. */
+/* Prints the column heads of packet_row_put(). */
 void packet_row_heads(FILE *);
-/* One line; its time is that since from_ns. */
+/* Prints one line; its time is relative to from_ns. */
 void packet_row_put(const struct packet_row *, uint64_t from_ns, FILE *);
-/* The caller's; NULL when out of memory. rocectl.md tells its keys. */
+/* The caller owns the result; NULL when out of memory. rocectl.md documents the keys. */
 json_t *packet_row_json(const struct packet_row *);

@@ -1,9 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "summary.h"
 
 #include <stdlib.h>
 
 #include "cleanup.h"
 #include "frame.h"
+#include "json_text.h"
+#include "packet_sample.h"
 #include "roce_names.h"
 #include "utc_text.h"
 
@@ -26,10 +29,10 @@ void summary_done(struct capture_summary *s)
 	pending_table_done(&s->pending);
 }
 
-static void place_note(struct capture_place *first, const struct capture_packet *p)
+static void position_note(struct capture_position *first, const struct capture_packet *p)
 {
 	if (first->number == 0)
-		*first = (struct capture_place){p->number, p->offset};
+		*first = (struct capture_position){p->number, p->offset};
 }
 
 static void add_time(struct capture_summary *s, uint64_t ns)
@@ -47,10 +50,11 @@ static void add_icrc(struct capture_summary *s, const struct capture_packet *p,
 
 	s->icrc[verdict]++;
 	if (verdict == ICRC_BAD)
-		place_note(&s->bad_icrc, p);
+		position_note(&s->bad_icrc, p);
 }
 
-/* A request that is sent again waits no more: whose ACK comes then cannot be told. */
+/* Notes a request that waits for its ACK. A retransmitted one is dropped, because its ACK may be
+ * for either copy. */
 static void await(struct capture_summary *s, const struct roce_packet *roce, uint64_t now,
 		  bool again)
 {
@@ -89,9 +93,9 @@ static void add_to_flow(struct capture_summary *s, const struct roce_packet *roc
 	roce_flow_key_of(roce, &key);
 	again = roce_flow_count(flow_table_get(&s->flows, &key, s->packets), roce, bytes, now);
 	s->retransmissions += again;
-	if (now && roce_asks(roce))
+	if (now && roce_requests_ack(roce))
 		await(s, roce, now, again);
-	else if (now && roce_answers(roce))
+	else if (now && roce_is_ack(roce))
 		answered(s, roce, now);
 }
 
@@ -111,7 +115,7 @@ static void summary_add_frame(struct capture_summary *s, const struct capture_pa
 		add_icrc(s, p, frame, &roce);
 		break;
 	case ROCE_MALFORMED:
-		place_note(&s->malformed, p);
+		position_note(&s->malformed, p);
 		break;
 	case ROCE_CUT:
 		s->cut++;
@@ -146,19 +150,9 @@ void summary_add(struct capture_summary *s, const struct capture_packet *p)
 
 /* --- as JSON ---------------------------------------------------------------------------------- */
 
-/* A value that cannot be made for want of memory fails the json_pack() around it. */
+/* NULL values, from failed allocations, make the json_pack() around them fail. */
 
 #define NUMBER(n) ((json_int_t)(n))
-
-/* Takes both; NULL when either is none or cannot be appended to. */
-static json_t *push(json_t *list, json_t *item)
-{
-	if (!item || json_array_append_new(list, item) < 0) {
-		json_decref(list);
-		return NULL;
-	}
-	return list;
-}
 
 /* --- counts ----------------------------------------------------------------------------------- */
 
@@ -181,9 +175,9 @@ static json_t *dscp_json(const struct roce_counts *c)
 
 		if (n[0] + n[1] + n[2] + n[3] == 0)
 			continue;
-		list = push(list, json_pack("{sI sI sI sI sI}", "dscp", NUMBER(dscp), "notEct",
-					    NUMBER(n[0]), "ect1", NUMBER(n[1]), "ect0",
-					    NUMBER(n[2]), "ce", NUMBER(n[3])));
+		list = json_push(list, json_pack("{sI sI sI sI sI}", "dscp", NUMBER(dscp), "notEct",
+						 NUMBER(n[0]), "ect1", NUMBER(n[1]), "ect0",
+						 NUMBER(n[2]), "ce", NUMBER(n[3])));
 	}
 	return list;
 }
@@ -194,11 +188,12 @@ static json_t *operations_json(const struct roce_counts *c)
 
 	for (size_t i = 0; list && i < N_ROCE_TRANSPORTS * N_ROCE_OPS; i++)
 		if (c->ops[i])
-			list = push(list, json_pack("{ss ss sI}", "transport",
-						    roce_transport_name((unsigned)(i / N_ROCE_OPS)),
-						    "operation",
-						    roce_op_name((enum roce_op)(i % N_ROCE_OPS)),
-						    "packets", NUMBER(c->ops[i])));
+			list = json_push(list,
+					 json_pack("{ss ss sI}", "transport",
+						   roce_transport_name((unsigned)(i / N_ROCE_OPS)),
+						   "operation",
+						   roce_op_name((enum roce_op)(i % N_ROCE_OPS)),
+						   "packets", NUMBER(c->ops[i])));
 	return list;
 }
 
@@ -215,7 +210,7 @@ static json_t *syndromes_json(const __u64 n[N_ROCE_SYNDROMES])
 	return object;
 }
 
-static json_t *place_json(const struct capture_place *p)
+static json_t *position_json(const struct capture_position *p)
 {
 	if (p->number == 0)
 		return json_null();
@@ -226,38 +221,22 @@ static json_t *icrc_json(const struct capture_summary *s)
 {
 	return json_pack("{sI sI sI so}", "good", NUMBER(s->icrc[ICRC_GOOD]), "bad",
 			 NUMBER(s->icrc[ICRC_BAD]), "unverifiable",
-			 NUMBER(s->icrc[ICRC_UNVERIFIABLE]), "firstBad", place_json(&s->bad_icrc));
+			 NUMBER(s->icrc[ICRC_UNVERIFIABLE]), "firstBad",
+			 position_json(&s->bad_icrc));
 }
 
 /* --- flows ------------------------------------------------------------------------------------ */
-
-uint64_t rtt_quantile(const uint32_t rtt[ROCE_RTT_BUCKETS], double share)
-{
-	double total = 0, below = 0, want;
-
-	for (size_t i = 0; i < ROCE_RTT_BUCKETS; i++)
-		total += rtt[i];
-	want = total * share;
-	for (size_t i = 0; i < ROCE_RTT_BUCKETS; i++) {
-		uint64_t high = 1ull << (ROCE_RTT_SHIFT + i), low = i ? high / 2 : 0;
-
-		if (rtt[i] && below + rtt[i] >= want)
-			return low + (uint64_t)((double)(high - low) * (want - below) / rtt[i]);
-		below += rtt[i];
-	}
-	return 0;
-}
 
 static json_t *rtt_json(const uint32_t rtt[ROCE_RTT_BUCKETS], uint64_t sum_ns, uint64_t count)
 {
 	if (count == 0)
 		return json_null();
 	return json_pack("{sI sI sI sI}", "count", NUMBER(count), "meanNs", NUMBER(sum_ns / count),
-			 "p50Ns", NUMBER(rtt_quantile(rtt, 0.5)), "p99Ns",
-			 NUMBER(rtt_quantile(rtt, 0.99)));
+			 "p50Ns", NUMBER(roce_rtt_quantile(rtt, 0.5)), "p99Ns",
+			 NUMBER(roce_rtt_quantile(rtt, 0.99)));
 }
 
-/* Of the flows that are still in the table. */
+/* Over the flows that are still in the table. */
 static json_t *all_rtt_json(const struct flow_table *t)
 {
 	uint32_t rtt[ROCE_RTT_BUCKETS] = {0};
@@ -302,28 +281,28 @@ static json_t *flows_json(const struct flow_table *t, size_t n)
 	size_t n_top = top ? flow_table_top(t, top, n) : 0;
 
 	for (size_t i = 0; list && i < n_top; i++)
-		list = push(list, flow_json(top[i]));
+		list = json_push(list, flow_json(top[i]));
 	return list;
 }
 
-/* --- all -------------------------------------------------------------------------------------- */
+/* --- the document ----------------------------------------------------------------------------- */
 
 static json_t *roce_json(const struct capture_summary *s)
 {
 	const struct roce_counts *c = &s->counts;
 
-	return json_pack("{sI sI sI sI sI sI sI so sI sI sI sI sI sI sI so so so so so so}",
-			 "packets", NUMBER(c->packets), "bytes", NUMBER(c->bytes), "v1",
-			 NUMBER(c->v1), "ipv4", NUMBER(c->ip4), "ipv6", NUMBER(c->ip6), "fragments",
-			 NUMBER(c->fragments), "malformed", NUMBER(c->malformed), "firstMalformed",
-			 place_json(&s->malformed), "cnp", NUMBER(c->cnp), "fecn", NUMBER(c->fecn),
-			 "becn", NUMBER(c->becn), "solicited", NUMBER(c->solicited),
-			 "requestedReadBytes", NUMBER(c->requested_read_bytes),
-			 "requestedWriteBytes", NUMBER(c->requested_write_bytes), "retransmissions",
-			 NUMBER(s->retransmissions), "ecn", ecn_json(c), "dscp", dscp_json(c),
-			 "operations", operations_json(c), "syndromes",
-			 syndromes_json(c->syndromes), "icrc", icrc_json(s), "rtt",
-			 all_rtt_json(&s->flows));
+	return json_pack(
+		"{sI sI sI sI sI sI sI so sI sI sI sI sI sI sI so so so so so so}", "packets",
+		NUMBER(c->packets), "bytes", NUMBER(c->bytes), "v1", NUMBER(c->v1), "ipv4",
+		NUMBER(c->ip4), "ipv6", NUMBER(c->ip6), "fragments", NUMBER(c->fragments),
+		"malformed", NUMBER(c->malformed), "firstMalformed", position_json(&s->malformed),
+		"cnp", NUMBER(c->cnp), "fecn", NUMBER(c->fecn), "becn", NUMBER(c->becn),
+		"solicited", NUMBER(c->solicited), "requestedReadBytes",
+		NUMBER(c->requested_read_bytes), "requestedWriteBytes",
+		NUMBER(c->requested_write_bytes), "retransmissions", NUMBER(s->retransmissions),
+		"ecn", ecn_json(c), "dscp", dscp_json(c), "operations", operations_json(c),
+		"syndromes", syndromes_json(c->syndromes), "icrc", icrc_json(s), "rtt",
+		all_rtt_json(&s->flows));
 }
 
 static json_t *summary_time_json(uint64_t ns)
@@ -334,7 +313,7 @@ static json_t *summary_time_json(uint64_t ns)
 	return text[0] ? json_string(text) : json_null();
 }
 
-/* {"type":105,"name":"IEEE802_11"}; null: every link is known, or has no name. */
+/* {"type":105,"name":"IEEE802_11"}; null: every link type is supported, or its name is unknown. */
 static json_t *unknown_link_json(const struct capture_summary *s)
 {
 	const char *name = link_name(s->unknown_link);

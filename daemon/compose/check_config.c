@@ -1,4 +1,5 @@
-/* check_config.c - asks the readers that a start asks, and changes nothing. */
+// SPDX-License-Identifier: Apache-2.0
+/* check_config.c - uses the same readers as a start, and changes nothing. */
 #include "check_config.h"
 
 #include <stdio.h>
@@ -6,11 +7,13 @@
 #include <string.h>
 
 #include "cleanup.h"
+#include "config_file.h"
 #include "err.h"
-#include "http_wing.h"
+#include "groups.h"
+#include "http_wiring.h"
 #include "hw.h"
 #include "listen.h"
-#include "node_look.h"
+#include "node_scan.h"
 #include "options.h"
 #include "pool_config.h"
 #include "pools.h"
@@ -36,7 +39,7 @@ static void check_listen(struct check *c)
 		check_fail(c, 2, e.msg);
 }
 
-/* The daemon runs without them, and serves nothing over TCP. */
+/* Not fatal: without them the daemon runs, but serves nothing over TCP. */
 static void check_guards(struct check *c)
 {
 	struct err e = {0};
@@ -58,13 +61,60 @@ static void check_refusals(struct check *c)
 		check_fail(c, 2, "no resource is left");
 }
 
-/* Whoever names no resource and has a key that nobody knows has rather misspelt the one than meant
- * to offer nothing. */
+/* A file that defines no resource and has an unknown key is probably misspelt, not meant to offer
+ * nothing. */
 static void check_config_check_names(struct check *c, unsigned n_unknown)
 {
 	if (n_unknown > 0 && c->pools->n_pools == 0 && c->pools->refusals.n == 0)
 		check_fail(c, 1,
 			   "no resource is named; is a key that is ignored meant to name some?");
+}
+
+/* --- groups ----------------------------------------------------------------------------------- */
+
+static void check_config_on_warning(const char *sentence, void *arg)
+{
+	struct check *c = arg;
+
+	c->warnings++;
+	fprintf(stderr, "rocelet: %s\n", sentence);
+}
+
+/* A group for other nodes is checked as far as that is possible without their devices. */
+static void check_config_check_group(struct check *c, const struct config_file *file)
+{
+	struct pool_config pools = {0};
+	char text[POOL_REFUSAL_TEXT];
+	struct err e = {0};
+
+	if (options_check_group(c->options, file, check_config_on_warning, c, &e) < 0 ||
+	    pool_config_load_group(&pools, file, c->options, check_config_on_warning, c, &e) < 0)
+		check_fail(c, 2, e.msg);
+	for (size_t i = 0; i < pools.refusals.n; i++) {
+		pool_refusal_text(&pools.refusals.list[i], text);
+		check_config_on_warning(text, c);
+	}
+	pool_config_done(&pools);
+}
+
+static void check_config_check_groups(struct check *c, const struct config_file *file)
+{
+	char names[GROUPS_MAX][GROUP_NAME_SIZE];
+	size_t n = groups_names(file, names);
+
+	for (size_t i = 0; i < n; i++) {
+		struct config_file other = *file; /* shares the text */
+
+		if (strcmp(names[i], file->group) == 0)
+			continue;
+		memcpy(other.group, names[i], sizeof(other.group));
+		check_config_check_group(c, &other);
+	}
+	if (file->group[0])
+		printf("group %s applies\n", file->group);
+	else if (n > 0)
+		puts("warning: no group matches this node");
+	c->warnings += n > 0 && !file->group[0];
 }
 
 /* --- the node --------------------------------------------------------------------------------- */
@@ -79,7 +129,7 @@ static unsigned count_warnings(const char *text)
 	return n;
 }
 
-/* The kubelet is not asked what containers hold. */
+/* The kubelet's allocations are not queried. */
 static void explain(struct check *c, const struct host *host)
 {
 	AUTO_FREE char *text = NULL;
@@ -101,7 +151,7 @@ static void check_config_check_node(struct check *c)
 	unsigned n_problems;
 	struct scan scan;
 
-	if (node_look(&scan, c->options, &n_problems) == 0)
+	if (node_scan_once(&scan, c->options, &n_problems) == 0)
 		explain(c, &scan.host);
 	else
 		c->status = c->status > 1 ? c->status : 1;
@@ -109,7 +159,7 @@ static void check_config_check_node(struct check *c)
 	scan_done(&scan);
 }
 
-/* --- what came of it -------------------------------------------------------------------------- */
+/* --- result ----------------------------------------------------------------------------------- */
 
 static const char *check_plural(size_t n)
 {
@@ -132,17 +182,18 @@ static void conclude(const struct check *c, bool has_file)
 	putchar('\n');
 }
 
-int check_config(const struct options *o, const struct pool_config *pools, bool has_file,
-		 unsigned n_warnings, unsigned n_unknown)
+int check_config(const struct options *o, const struct pool_config *pools,
+		 const struct config_file *file, unsigned n_warnings, unsigned n_unknown)
 {
 	struct check c = {.options = o, .pools = pools, .warnings = n_warnings};
 
 	check_listen(&c);
 	check_guards(&c);
 	check_refusals(&c);
+	check_config_check_groups(&c, file);
 	check_config_check_names(&c, n_unknown);
 	check_config_check_node(&c);
-	conclude(&c, has_file);
+	conclude(&c, file->text != NULL);
 	if (c.status == 0 && o->strict && (c.warnings > 0 || pools->refusals.n > 0))
 		return 1;
 	return c.status;

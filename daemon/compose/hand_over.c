@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* hand_over.c - see hand_over.h. */
 #include "hand_over.h"
 
@@ -8,17 +9,17 @@
 
 #include "array.h"
 #include "cleanup.h"
-#include "ctl_http.h"
-#include "due.h"
+#include "client.h"
 #include "json_text.h"
 #include "lock.h"
+#include "timer.h"
 #include "uds_socket.h"
 #include "utf8.h"
 
 #define TICK_MS	   100
-/* A successor that is started again after a crash has it back by then. */
+/* A successor that is restarted after a crash takes the lock again within this time. */
 #define FREE_TICKS (5000 / TICK_MS)
-/* The successor registers within a second, on a slow one within some. */
+/* The successor registers within a second, on a slow node within several. */
 #define HOLD_TICKS (30000 / TICK_MS)
 
 void hand_over_self(char ret[HAND_OVER_POD_SIZE])
@@ -32,9 +33,8 @@ void hand_over_self(char ret[HAND_OVER_POD_SIZE])
 
 /* --- the successor ---------------------------------------------------------------------------- */
 
-/* Texts of the answer's document are printable ASCII or escaped; how long they are is ours to see.
- */
-static int judge_answer(const struct ctl_answer *answer, char predecessor[HAND_OVER_POD_SIZE],
+/* The strings of the document are printable ASCII or escaped; we check their length. */
+static int judge_answer(const struct client_answer *answer, char predecessor[HAND_OVER_POD_SIZE],
 			struct err *e)
 {
 	json_t *doc = json_text_load(answer->body, answer->len, 0, NULL);
@@ -43,7 +43,7 @@ static int judge_answer(const struct ctl_answer *answer, char predecessor[HAND_O
 	int r = 0;
 
 	if (!pod || !utf8_is_name(pod, HAND_OVER_POD_SIZE))
-		pod = ""; /* in none */
+		pod = ""; /* not in a pod */
 	snprintf(predecessor, HAND_OVER_POD_SIZE, "%s", pod);
 	if (answer->status != 200 && error)
 		r = err_set(e, -EBUSY, "%.200s", error);
@@ -59,7 +59,7 @@ int hand_over_ask(char predecessor[HAND_OVER_POD_SIZE], const char *run_dir, uin
 	AUTO_FREE char *socket = NULL;
 	AUTO_FREE char *body = NULL;
 	char self[HAND_OVER_POD_SIZE];
-	struct ctl_answer answer = {0};
+	struct client_answer answer = {0};
 	json_t *question;
 	int r;
 
@@ -69,7 +69,7 @@ int hand_over_ask(char predecessor[HAND_OVER_POD_SIZE], const char *run_dir, uin
 	json_decref(question);
 	if (!body || asprintf(&socket, "%s/rocelet.sock", run_dir) < 0)
 		return err_set(e, -ENOMEM, "out of memory");
-	r = ctl_ask(&answer, socket, "/api/v1/hand-over", body, wait_ms, e);
+	r = client_ask(&answer, socket, "/api/v1/hand-over", body, wait_ms, e);
 	if (r == 0)
 		r = judge_answer(&answer, predecessor, e);
 	free(answer.body);
@@ -78,7 +78,7 @@ int hand_over_ask(char predecessor[HAND_OVER_POD_SIZE], const char *run_dir, uin
 
 /* --- the predecessor -------------------------------------------------------------------------- */
 
-/* Connections of which nothing is read or written any more. */
+/* Connections that are neither read nor written any more. */
 struct silent_peers {
 	int *fds;
 	size_t n;
@@ -87,10 +87,10 @@ struct silent_peers {
 struct predecessor {
 	uv_loop_t loop;
 	uv_signal_t sigterm, sigint;
-	struct due tick;
+	struct timer tick;
 	struct silent_peers *peers;
 	const char *folder;
-	unsigned n_free; /* ticks in which nobody had the lock */
+	unsigned n_free; /* consecutive ticks in which the lock was free */
 	unsigned n_held; /* ticks since the hand-over */
 };
 
@@ -100,8 +100,8 @@ static void drop_peer(struct silent_peers *peers, size_t i)
 	peers->fds[i] = peers->fds[--peers->n];
 }
 
-/* Those that the kubelet has closed, and those over which it asks something: nobody answers here,
- * and it waits for ever. */
+/* Closes connections that the kubelet has closed, and those with a request, because the kubelet
+ * would wait for an answer forever. */
 static void drop_peers(struct silent_peers *peers, bool all)
 {
 	for (size_t i = peers->n; i > 0; i--)
@@ -116,7 +116,7 @@ static void hand_over_on_tick(void *arg)
 	drop_peers(l->peers, ++l->n_held > HOLD_TICKS);
 	l->n_free = lock_is_free(l->folder) ? l->n_free + 1 : 0;
 	if (l->n_free < FREE_TICKS)
-		due_in(&l->tick, TICK_MS);
+		timer_in(&l->tick, TICK_MS);
 	else
 		uv_stop(&l->loop);
 }
@@ -127,38 +127,38 @@ static void hand_over_on_signal(uv_signal_t *signal, int signum)
 	uv_stop(signal->loop);
 }
 
-/* Of the estate its connections. */
-static void keep_silent(struct silent_peers *ret, struct kubelet_estate *estate)
+/* Takes the connections out of the sockets, and frees the rest. */
+static void keep_silent(struct silent_peers *ret, struct kubelet_sockets *sockets)
 {
-	for (size_t i = 0; i < estate->n; i++)
-		for (size_t j = 0; j < estate->items[i].sockets.n_peers; j++) {
+	for (size_t i = 0; i < sockets->n; i++)
+		for (size_t j = 0; j < sockets->items[i].sockets.n_peers; j++) {
 			int *kept = array_push(ret->fds, ret->n);
 
 			if (kept)
-				*kept = take_fd(&estate->items[i].sockets.peers[j].fd);
+				*kept = take_fd(&sockets->items[i].sockets.peers[j].fd);
 		}
-	kubelet_estate_done(estate);
+	kubelet_sockets_done(sockets);
 }
 
-int hand_over_linger(struct kubelet_estate *estate, const char *folder)
+int hand_over_linger(struct kubelet_sockets *sockets, const char *folder)
 {
 	struct silent_peers peers = {0};
 	struct predecessor l = {.peers = &peers, .folder = folder};
 	int r = uv_loop_init(&l.loop);
 
-	keep_silent(&peers, estate);
+	keep_silent(&peers, sockets);
 
 	if (r == 0) {
 		uv_signal_init(&l.loop, &l.sigterm);
 		uv_signal_init(&l.loop, &l.sigint);
 		uv_signal_start(&l.sigterm, hand_over_on_signal, SIGTERM);
 		uv_signal_start(&l.sigint, hand_over_on_signal, SIGINT);
-		due_init(&l.tick, &l.loop, hand_over_on_tick, &l);
-		due_in(&l.tick, TICK_MS);
+		timer_init(&l.tick, &l.loop, hand_over_on_tick, &l);
+		timer_in(&l.tick, TICK_MS);
 		uv_run(&l.loop, UV_RUN_DEFAULT);
 		uv_close((uv_handle_t *)&l.sigterm, NULL);
 		uv_close((uv_handle_t *)&l.sigint, NULL);
-		due_close(&l.tick, NULL);
+		timer_close(&l.tick, NULL);
 		uv_run(&l.loop, UV_RUN_DEFAULT);
 		r = uv_loop_close(&l.loop);
 	}

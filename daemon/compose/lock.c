@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* lock.c - see lock.h. */
 #include "lock.h"
 
@@ -17,10 +18,10 @@
 
 static const char file_name[] = "lock";
 
-/* Somebody deletes and makes it as quickly as we open it. */
+/* Gives up if another process deletes and creates the file as fast as we open it. */
 #define ATTEMPTS 100
 
-/* --- who has it ------------------------------------------------------------------------------- */
+/* --- the owner -------------------------------------------------------------------------------- */
 
 /* A line of /proc/locks: "1: FLOCK  ADVISORY  WRITE 1234 08:01:131075 0 EOF". */
 static bool is_lock_of(const char *line, const struct stat *st, int *ret_pid)
@@ -32,8 +33,8 @@ static bool is_lock_of(const char *line, const struct stat *st, int *ret_pid)
 	       maj == major(st->st_dev) && min == minor(st->st_dev) && ino == st->st_ino;
 }
 
-/* Of the process that the kernel says has locked the folder, rather one of ours; 0 = it says none.
- */
+/* Returns the pid of the process that locks the folder according to the kernel, preferring one of
+ * our user; 0 = unknown. */
 static int find_holder(const struct hw *hw, int folder, bool *ret_stranger)
 {
 	AUTO_FD fd = hw->proc_fd < 0 ? -1 : openat(hw->proc_fd, "locks", O_RDONLY | O_CLOEXEC);
@@ -59,7 +60,7 @@ static int find_holder(const struct hw *hw, int folder, bool *ret_stranger)
 	return found;
 }
 
-/* Whoever could write the file may have written anything. */
+/* The contents of the file are untrusted, because others may have written it. */
 static void read_holder(const struct hw *hw, int folder, char *ret, size_t size)
 {
 	AUTO_FD fd = openat(folder, file_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -72,7 +73,7 @@ static void read_holder(const struct hw *hw, int folder, char *ret, size_t size)
 	if (ret[0] && utf8_is_name(ret, size))
 		return;
 	pid = find_holder(hw, folder, &stranger);
-	snprintf(ret, size, pid ? "pid %d" : "a process that does not say who it is", pid);
+	snprintf(ret, size, pid ? "pid %d" : "an unidentified process", pid);
 }
 
 static int lock_is_held(const struct hw *hw, int folder, const char *path, struct err *e)
@@ -107,7 +108,7 @@ static int lock_open_file(int folder)
 	return fd < 0 ? -errno : fd;
 }
 
-/* What was locked after somebody had deleted it is no lock. */
+/* A file that was deleted before we locked it is no lock, so try again. */
 static int lock_file(int folder)
 {
 	for (int i = 0; i < ATTEMPTS; i++) {
@@ -128,15 +129,15 @@ static void write_self(int fd, const char *self)
 	char line[256];
 	int n = snprintf(line, sizeof(line), "%.*s\n", (int)sizeof(line) - 2, self);
 
-	/* It only informs. */
+	/* best effort, it only informs */
 	if (ftruncate(fd, 0) < 0 || pwrite(fd, line, (size_t)n, 0) < 0)
 		return;
 }
 
 /* --- the folder ------------------------------------------------------------------------------- */
 
-/* Who may read a folder may lock it: that another user does keeps nobody from working. A file
- * system that knows no locks of folders has that of the file. */
+/* Any user who can read a folder can lock it, so the lock of another user is ignored. If the file
+ * system cannot lock folders, the file's lock is sufficient. */
 static int lock_folder(const struct hw *hw, int folder, bool *ret_locked)
 {
 	bool stranger;
@@ -170,8 +171,8 @@ static int take(struct lock *l, const struct hw *hw, const char *path, const cha
 	l->file_fd = lock_file(l->folder_fd);
 	if (l->file_fd == -EWOULDBLOCK || lock_folder(hw, l->folder_fd, &locked) < 0)
 		return lock_is_held(hw, l->folder_fd, path, e);
-	/* Where the file cannot be made (the disk is full, or only to be read) the folder's lock is
-	 * enough. */
+	/* If the file cannot be created (disk full or read-only), the folder's lock is
+	 * sufficient. */
 	if (l->file_fd < 0 && l->file_fd != -EROFS && !locked)
 		r = cannot(path, l->file_fd, e);
 	if (l->file_fd >= 0)
@@ -219,14 +220,14 @@ int lock_wait(int (*attempt)(void *arg, struct err *), uint64_t wait_ms,
 {
 	const struct timespec moment = {.tv_nsec = 50 * 1000000L};
 	const uint64_t until = lock_now_ms() + wait_ms;
-	bool told = false;
+	bool logged = false;
 	int r;
 
 	while ((r = attempt(arg, e)) == -EALREADY && lock_now_ms() < until) {
-		if (!told)
-			log_info("lock", 0, "%s, waiting %llu s for its end", e->msg,
+		if (!logged)
+			log_info("lock", 0, "%s, waiting %llu s for its exit", e->msg,
 				 (unsigned long long)(wait_ms + 999) / 1000);
-		told = true;
+		logged = true;
 		if (meanwhile)
 			meanwhile(until - lock_now_ms(), arg);
 		nanosleep(&moment, NULL);
@@ -236,7 +237,7 @@ int lock_wait(int (*attempt)(void *arg, struct err *), uint64_t wait_ms,
 
 void lock_release(struct lock *l)
 {
-	/* Whoever has opened it by now sees that it is gone once he has locked it. */
+	/* A process that has opened the file by now notices the deletion after locking it. */
 	if (l->file_fd >= 0 && is_still_there(l->folder_fd, l->file_fd))
 		unlinkat(l->folder_fd, file_name, 0);
 	if (l->file_fd >= 0)

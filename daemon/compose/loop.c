@@ -1,8 +1,9 @@
-/* loop.c - the daemon's life: modules started top to bottom, the loop, modules stopped bottom to
- * top.
+// SPDX-License-Identifier: Apache-2.0
+/* loop.c - the daemon's life cycle: modules started top to bottom, the loop, modules stopped bottom
+ * to top.
  *
  * Stop (signal, or a module that could not start): each stop closes the module's handles, then the
- * loop runs until none is left. A handle that stays open is a bug and is said. */
+ * loop runs until none is left. A handle that stays open is a bug and is logged. */
 #include "loop.h"
 
 #include <linux/capability.h>
@@ -14,13 +15,13 @@
 
 #include "cleanup.h"
 #include "daemon.h"
-#include "estate.h"
 #include "job.h"
 #include "job_watch.h"
 #include "lock.h"
 #include "log.h"
 #include "page.h"
 #include "privileges.h"
+#include "socket_transfer.h"
 #include "unix_time.h"
 
 static void stop_modules(struct daemon *d, size_t n)
@@ -46,14 +47,14 @@ static int start_modules(struct daemon *d, struct err *e)
 	return 0;
 }
 
-static void tell_open_handle(uv_handle_t *h, void *arg)
+static void log_open_handle(uv_handle_t *h, void *arg)
 {
 	(void)arg;
 	log_error("loop", 0, "a %s handle was left open",
 		  uv_handle_type_name(uv_handle_get_type(h)));
 }
 
-/* The hard limit: the sysfs fallback holds a descriptor for every counter. */
+/* Raises it to the hard limit, because the sysfs fallback needs a descriptor per counter. */
 static void raise_fd_limit(void)
 {
 	struct rlimit limit;
@@ -64,10 +65,10 @@ static void raise_fd_limit(void)
 	}
 }
 
-/* The loop has little to do each time, and somebody waits for it: it asks for short turns, which
- * come sooner than the workers' long ones (sched_setattr(2); fair tasks since Linux 6.12,
- * kernel/sched/fair.c, PREEMPT_SHORT). The workers get the usual ones. Older kernels refuse or
- * ignore it, and wake a thread that mostly sleeps soon enough. */
+/* The loop has little work per wake-up, but others wait for it: a short time slice lets it run
+ * before the workers, which keep the default (sched_setattr(2); fair tasks since Linux 6.12,
+ * kernel/sched/fair.c, PREEMPT_SHORT). Older kernels reject or ignore it, but schedule a thread
+ * that mostly sleeps soon enough. */
 static void ask_for_short_turns(void)
 {
 	struct {
@@ -87,7 +88,7 @@ static void ask_for_short_turns(void)
 	(void)syscall(SYS_sched_setattr, 0, &attr, 0);
 }
 
-/* --- nobody else ------------------------------------------------------------------------------ */
+/* --- locks ------------------------------------------------------------------------------------ */
 
 /* "pid 17 on node-1, pod a/b: rocelet --config x". */
 static void describe_self(const struct launch *l, char *ret, size_t size)
@@ -103,7 +104,7 @@ static void describe_self(const struct launch *l, char *ret, size_t size)
 		n += (size_t)snprintf(ret + n, size - n, "%s%s", i ? " " : ": ", l->argv[i]);
 }
 
-/* One of the locks; folder NULL: the node's. */
+/* An attempt to take one of the locks; folder NULL: the node's. */
 struct attempt {
 	struct daemon *daemon;
 	struct lock *lock;
@@ -123,27 +124,27 @@ static int attempt_lock(void *arg, struct err *e)
 	return lock_take(a->lock, &d->hw, a->folder, a->mode, self, e);
 }
 
-/* Until it has answered: who has just started serves its socket a little later. Called with every
- * try for the lock. Who has nothing to offer does not ask: the other one, whose configuration was
- * right, serves the node as long as it lives. */
+/* Called after every try for the lock, until the predecessor has answered: one that has just
+ * started serves its socket a little later. With a rejected configuration the node is not
+ * requested: the predecessor, whose configuration was valid, serves it as long as it runs. */
 static void ask_predecessor(uint64_t left_ms, void *arg)
 {
 	struct daemon *d = ((struct attempt *)arg)->daemon;
 	struct err e = {0};
 	int r;
 
-	estate_receive(d->heir_fd, &d->at_kubelet);
+	socket_transfer_receive(d->successor_fd, &d->at_kubelet);
 	if (d->asked_predecessor)
 		return;
 	if (d->launch->refused.code) {
 		d->asked_predecessor = true;
-		log_warn("lock", 0, "the configuration is refused, not asking for this node: %s",
+		log_warn("lock", 0, "the configuration was rejected, not requesting this node: %s",
 			 d->launch->refused.msg);
 		return;
 	}
-	if (d->heir_fd < 0) {
-		d->heir_fd = estate_listen(d->options->run_dir, &e);
-		if (d->heir_fd < 0)
+	if (d->successor_fd < 0) {
+		d->successor_fd = socket_transfer_listen(d->options->run_dir, &e);
+		if (d->successor_fd < 0)
 			log_warn("lock", 0, "%s, going on without what the kubelet is connected to",
 				 e.msg);
 	}
@@ -152,11 +153,12 @@ static void ask_predecessor(uint64_t left_ms, void *arg)
 	if (r == 0)
 		log_info("lock", 0, "the other rocelet hands this node over");
 	else if (r == -EBUSY)
-		log_warn("lock", 0, "the other rocelet does not hand over: %s, waiting for its end",
-			 e.msg);
+		log_warn("lock", 0,
+			 "the other rocelet does not hand over: %s, waiting for its exit", e.msg);
 }
 
-/* What cannot be locked cannot be written either, or knows no locks: no reason not to look. */
+/* A folder that cannot be locked is read-only, or on a file system without locks: log that and
+ * continue without the lock. */
 static int lock_one(struct attempt a, struct err *e)
 {
 	const struct options *o = a.daemon->options;
@@ -169,15 +171,15 @@ static int lock_one(struct attempt a, struct err *e)
 	return 0;
 }
 
-/* Who cannot change an interface does not. */
+/* Without CAP_NET_ADMIN, nothing can be changed, so the node's lock is not needed. */
 static bool may_change_things(const struct daemon *d)
 {
 	return d->hw.live && !d->options->dry_run &&
 	       (geteuid() == 0 || privileges_effective() & UINT64_C(1) << CAP_NET_ADMIN);
 }
 
-/* Who only looks leaves the state to others. The node's is the last to be taken and the first to be
- * given up: who has the folders of its predecessor need not wait for it. */
+/* A dry run does not lock the state folder. The node's lock is taken last and released first, so a
+ * process that has the folders of its predecessor need not wait for it. */
 static int lock_node(struct daemon *d, struct err *e)
 {
 	const struct options *o = d->options;
@@ -189,8 +191,8 @@ static int lock_node(struct daemon *d, struct err *e)
 		r = lock_one((struct attempt){d, &d->run_lock, o->run_dir, 0755}, e);
 	if (r == 0 && may_change_things(d))
 		r = lock_one((struct attempt){.daemon = d}, e);
-	estate_receive(d->heir_fd, &d->at_kubelet);
-	estate_close(d->heir_fd, o->run_dir);
+	socket_transfer_receive(d->successor_fd, &d->at_kubelet);
+	socket_transfer_close(d->successor_fd, o->run_dir);
 	return r;
 }
 
@@ -212,14 +214,14 @@ int loop_lock_run_folder(struct daemon *d, struct err *e)
 	return 0;
 }
 
-/* --- its life --------------------------------------------------------------------------------- */
+/* --- life cycle ------------------------------------------------------------------------------- */
 
-/* The kubelet kills a pod after 30 s. Operations on devices end sooner unless one is blocked. */
+/* The kubelet kills a pod after 30 s. Operations on devices end sooner unless they are blocked. */
 #define DRAIN_MS 20000
 
-static void leave_estate(struct daemon *d);
+static void hand_sockets_over(struct daemon *d);
 
-/* The kernel ends the threads, and gives up our locks when it has. */
+/* Exits without waiting for blocked threads. The kernel ends them, and then releases our locks. */
 __attribute__((noreturn)) static void end_without(struct daemon *d)
 {
 	struct job_status jobs[JOB_THREADS];
@@ -231,8 +233,8 @@ __attribute__((noreturn)) static void end_without(struct daemon *d)
 			  "repairs what it leaves",
 			  jobs[i].text, (unsigned long long)jobs[i].for_ms / 1000);
 	if (n == 0)
-		uv_walk(&d->loop, tell_open_handle, NULL);
-	leave_estate(d);
+		uv_walk(&d->loop, log_open_handle, NULL);
+	hand_sockets_over(d);
 	_exit(EXIT_FAILURE);
 }
 
@@ -248,16 +250,18 @@ static int run_modules(struct daemon *d, struct err *e)
 	r = event_ring_init(&d->events);
 	d->routes.events = &d->events;
 	d->routes.config = &d->config;
+	confinement_read(d->confinement);
+	d->routes.confinement = d->confinement;
 	r = r < 0 ? err_set(e, r, "out of memory") : start_modules(d, e);
 	if (r == 0) {
 		uv_run(&d->loop, UV_RUN_DEFAULT);
 		stop_modules(d, n_modules);
 	}
-	/* Until every handle has closed and every worker has ended. */
+	/* Wait until every handle has closed and every worker has ended. */
 	if (!job_drain(&d->loop, DRAIN_MS))
 		end_without(d);
 	if (uv_loop_close(&d->loop) != 0) {
-		uv_walk(&d->loop, tell_open_handle, NULL);
+		uv_walk(&d->loop, log_open_handle, NULL);
 		r = r < 0 ? r : err_set(e, -EBUSY, "handles were left open");
 	}
 	page_unref(d->routes.page);
@@ -275,29 +279,29 @@ static int run_loop(struct daemon *d, struct err *e)
 	return r < 0 ? err_set(e, r, "event loop: %s", uv_strerror(r)) : run_modules(d, e);
 }
 
-/* Before the locks go: who has them looks for it once more. */
-static void leave_estate(struct daemon *d)
+/* Call before the locks are released: the successor receives once more when it has them. */
+static void hand_sockets_over(struct daemon *d)
 {
 	struct err e = {0};
 
 	if (!d->hands_over)
 		return;
-	if (estate_send(d->options->run_dir, &d->at_kubelet, &e) == 0)
-		kubelet_estate_done(&d->at_kubelet);
+	if (socket_transfer_send(d->options->run_dir, &d->at_kubelet, &e) == 0)
+		kubelet_sockets_done(&d->at_kubelet);
 	else
-		log_info("loop", 0, "%s: the successor has to register with the kubelet anew",
+		log_info("loop", 0, "%s: the successor has to register with the kubelet again",
 			 e.msg);
 }
 
-/* The successor has the node. */
+/* Waits for termination after a successor has taken over. */
 static void linger(struct daemon *d)
 {
-	/* libuv has no handler for it any more, and there is nothing to be read again. */
+	/* libuv's handler is gone, and there is nothing to reload. */
 	signal(SIGHUP, SIG_IGN);
-	log_info("loop", 0, "handed over to %s, waiting to be told to end",
-		 *d->successor ? d->successor : "a rocelet in no pod");
+	log_info("loop", 0, "handed over to %s, waiting for SIGTERM",
+		 *d->successor ? d->successor : "a rocelet outside of pods");
 	if (hand_over_linger(&d->at_kubelet, d->options->run_dir) == -EOWNERDEAD)
-		log_warn("loop", 0, "nobody has %s any more: ending, to be started anew",
+		log_warn("loop", 0, "%s is not locked any more: exiting, to be restarted",
 			 d->options->run_dir);
 }
 
@@ -312,7 +316,7 @@ int loop_run(const struct launch *launch, struct err *e)
 		.state_lock = LOCK_NONE,
 		.run_lock = LOCK_NONE,
 		.node_lock = {.fd = -1},
-		.heir_fd = -1,
+		.successor_fd = -1,
 	};
 	int r;
 
@@ -321,17 +325,17 @@ int loop_run(const struct launch *launch, struct err *e)
 	r = hw_open(&d.hw, options->sysfs_root, options->dev_root, options->proc_root, e);
 	if (r < 0)
 		return r;
-	d.hw.no_bpf = options->no_bpf;
+	d.hw.no_bpf = !options_want_bpf(options);
 	r = lock_node(&d, e);
 	if (r == 0)
 		r = run_loop(&d, e);
-	leave_estate(&d);
+	hand_sockets_over(&d);
 	node_lock_release(&d.node_lock);
 	lock_release(&d.run_lock);
 	lock_release(&d.state_lock);
 	hw_close(&d.hw);
 	if (r == 0 && d.hands_over)
 		linger(&d);
-	kubelet_estate_done(&d.at_kubelet);
+	kubelet_sockets_done(&d.at_kubelet);
 	return r;
 }

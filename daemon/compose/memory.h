@@ -1,21 +1,21 @@
-/* memory.h - what keeps the daemon small.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* memory.h - keeps the daemon's memory small.
  *
- * Its heap: work is done on one thread of several at a time, and with a heap for each, all of them
- * grow to what the largest page needs. Its code: relocating two dozen libraries reads pages all
- * over them, 4 MB, of which less than one is ever used again. And GnuTLS, which libmicrohttpd
- * brings along: it is not initialised in a program that has this part before TLS is asked for. */
+ * Heap: only one of several threads works at a time, but with a heap per thread, each would grow to
+ * the size of the largest page. Code: relocating two dozen libraries touches 4 MB of their pages,
+ * of which less than 1 MB is used again. GnuTLS, a dependency of libmicrohttpd: linking this file
+ * keeps it uninitialised until TLS is needed. */
 #pragma once
 
-/* One heap; large pieces are given back when they are freed (mallopt(3): a threshold that is not
- * fixed follows the largest of them). Before the first thread. */
+/* Uses one heap; large blocks are returned when they are freed (mallopt(3): without a fixed
+ * threshold, it grows with the largest block). Call before the first thread. */
 void memory_keep_small(void);
 
-/* Initialises GnuTLS after all: before the first use of TLS. -ELIBACC: it is not there, or fails
- * its own tests. */
+/* Initialises GnuTLS: call before the first use of TLS. -ELIBACC: it is missing, or its self-tests
+ * fail. */
 int memory_start_tls(void);
 
-/* Takes the pages of code and constants of everything that is loaded out of our page tables. They
- * stay in the page cache, for the kernel to keep or reclaim; what is needed again is mapped again
- * when it is touched. Any thread, any time; what is modified is left alone. A breakpoint or uprobe
- * that was set in such a page is lost. */
+/* Unmaps the pages of code and constants of everything that is loaded. They stay in the page cache,
+ * and are mapped again when accessed. Any thread, any time; modified pages are not touched. A
+ * breakpoint or uprobe in such a page is lost. */
 void memory_give_back_code(void);

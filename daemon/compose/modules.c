@@ -1,5 +1,5 @@
-/* modules.c - how each part of the daemon is started and stopped, and what the parts tell each
- * other. */
+// SPDX-License-Identifier: Apache-2.0
+/* modules.c - starts and stops each part of the daemon, and connects the parts. */
 #include <inttypes.h>
 #include <signal.h>
 #include <string.h>
@@ -16,13 +16,16 @@
 #include "memory.h"
 #include "node.h"
 #include "qps.h"
+#include "report_reader.h"
 #include "resources.h"
+#include "revision.h"
+#include "routes_metrics.h"
 #include "sampler.h"
 #include "settings_watch.h"
 #include "tls.h"
 #include "uevents.h"
 
-/* --- what the modules tell each other --------------------------------------------------------- */
+/* --- connections between modules -------------------------------------------------------------- */
 
 static void modules_on_hint(unsigned parts, bool lost, void *arg)
 {
@@ -50,11 +53,11 @@ static void on_inventory(bool first, void *arg)
 			 rdma_netns_mode_name(inv->host.rdma_mode));
 	if (node_knows_devices(d->node))
 		d->routes.inventory = inv;
-	bpf_wing_look(d);
-	qps_look(d->qps);
+	bpf_wiring_update(d);
+	qps_update(d->qps);
 	if (d->resources && node_knows_devices(d->node))
-		resources_look(d->resources);
-	packet_wing_look(d);
+		resources_inputs_changed(d->resources);
+	packet_wiring_update(d);
 	if (d->sampler && node_complete(d->node))
 		sampler_follow(d->sampler);
 }
@@ -85,9 +88,14 @@ static void self_metrics_fill(struct self_metrics *m, void *arg)
 	struct rlimit fds = {0};
 
 	d->page_counts = node_knows_devices(d->node);
+	m->revision = ROCELET_REVISION;
 	m->log_lines_dropped = log_dropped();
 	m->oldest_job_us = job_oldest_ms() * 1000;
 	m->config_ok = config_state_ok(&d->config);
+	m->config_held = d->config.held;
+	m->config_digest = d->source.digest;
+	m->config_generation = d->routes.config_generation;
+	memcpy(m->config_group, d->source.group, sizeof(m->config_group));
 	m->config_refusals = d->config.refusals.n;
 	m->tls_expires_s = tls_expires_s();
 	m->compat = d->options->compat != 0;
@@ -98,24 +106,43 @@ static void self_metrics_fill(struct self_metrics *m, void *arg)
 		m->rescan_us[i] = node_rescan_us(d->node, (enum rescan)i);
 	getrlimit(RLIMIT_NOFILE, &fds);
 	m->open_fds_max = (unsigned)fds.rlim_cur;
-	bpf_wing_look(d);
-	bpf_wing_describe(d, m);
-	vf_wing_describe(d, m);
-	qp_wing_describe(d, m);
+	bpf_wiring_update(d);
+	bpf_wiring_describe(d, m);
+	attach_wiring_describe(d, m);
+	qp_wiring_describe(d, m);
 }
 
-/* Until the devices have been looked for, nobody is told that there are none. */
+/* Without a request for so long, samples are not rendered: it is several intervals of Prometheus.
+ */
+#define PAGE_KEPT_MS 300000
+
+static bool modules_wants_page(void *arg)
+{
+	const struct daemon *d = arg;
+
+	return d->page_wanted_ms && uv_now(&d->loop) - d->page_wanted_ms < PAGE_KEPT_MS;
+}
+
+static void modules_want_page(void *arg)
+{
+	struct daemon *d = arg;
+
+	d->page_wanted_ms = uv_now(&d->loop);
+	if (!d->routes.page)
+		sampler_wake(d->sampler);
+}
+
+/* Before the first scan of the devices, no page is published: it would say that there are none. */
 static void on_page(struct page *page, void *arg)
 {
 	struct daemon *d = arg;
 
 	if (!d->page_counts)
 		return;
-	if (!d->routes.page)
-		memory_give_back_code(); /* everything is loaded and has been started */
-	page_unref(d->routes.page);
-	d->routes.page = page_ref(page);
-	settings_watch_look(d->settings);
+	if (!d->routes.is_sampled)
+		memory_give_back_code(); /* everything is loaded and started by now */
+	routes_use_page(&d->routes, page);
+	settings_watch_refresh(d->settings);
 }
 
 static const struct settings_table *settings_known(void *arg)
@@ -182,13 +209,14 @@ static void node_lock_end(struct daemon *d)
 	node_lock_stop(&d->node_lock);
 }
 
-/* --- work that does not end ------------------------------------------------------------------- */
+/* --- blocked jobs ----------------------------------------------------------------------------- */
 
 static int job_watch_start(struct daemon *d, struct err *e)
 {
 	(void)e;
 	job_watch_open(&d->job_watch, &d->loop, JOB_SLOW_MS);
 	d->routes.jobs = job_list;
+	d->routes.self = &d->self;
 	return 0;
 }
 
@@ -199,17 +227,17 @@ static void job_watch_stop(struct daemon *d)
 
 /* --- a successor ------------------------------------------------------------------------------ */
 
-/* Who asks is answered meanwhile; it waits for our locks then. */
+/* Time for the answer to be sent; the successor waits for our locks anyway. */
 #define ANSWER_MS 50
 
-static void on_hand_over_due(void *arg)
+static void on_hand_over_timer(void *arg)
 {
 	struct daemon *d = arg;
 
 	uv_stop(&d->loop);
 }
 
-/* One that has given us the node and was started anew shall end, not have it back. */
+/* Rejects the request of a predecessor that was restarted: it should end, not get the node back. */
 static int on_hand_over(const struct attach_owner *successor, const char **ret_pod, struct err *e,
 			void *arg)
 {
@@ -221,11 +249,11 @@ static int on_hand_over(const struct attach_owner *successor, const char **ret_p
 	if (*pod && strcmp(pod, d->predecessor) == 0)
 		return err_set(e, -EBUSY, "pod %s has handed this node over before, and is to end",
 			       pod);
-	log_info("loop", 0, "%s%s asks for this node: handing it over",
-		 *pod ? "pod " : "a rocelet in no pod", pod);
+	log_info("loop", 0, "%s%s requests this node: handing it over",
+		 *pod ? "pod " : "a rocelet outside of pods", pod);
 	snprintf(d->successor, sizeof(d->successor), "%s", pod);
 	d->hands_over = true;
-	due_in(&d->hand_over, ANSWER_MS);
+	timer_in(&d->hand_over, ANSWER_MS);
 	*ret_pod = d->own_pod;
 	return 0;
 }
@@ -233,7 +261,7 @@ static int on_hand_over(const struct attach_owner *successor, const char **ret_p
 static int hand_over_start(struct daemon *d, struct err *e)
 {
 	(void)e;
-	due_init(&d->hand_over, &d->loop, on_hand_over_due, d);
+	timer_init(&d->hand_over, &d->loop, on_hand_over_timer, d);
 	hand_over_self(d->own_pod);
 	d->routes.own_pod = d->own_pod;
 	d->routes.hand_over = (struct hand_over_hook){on_hand_over, d};
@@ -243,7 +271,7 @@ static int hand_over_start(struct daemon *d, struct err *e)
 static void hand_over_stop(struct daemon *d)
 {
 	d->routes.hand_over = (struct hand_over_hook){0};
-	due_close(&d->hand_over, NULL);
+	timer_close(&d->hand_over, NULL);
 }
 
 /* --- modules ---------------------------------------------------------------------------------- */
@@ -263,7 +291,7 @@ static void node_stop(struct daemon *d)
 	node_close(d->node);
 }
 
-/* Joined before the node's first scan can end, so that nothing happens unseen between the two. */
+/* Started before the node's first scan can end, so that no change is missed in between. */
 static int links_start(struct daemon *d, struct err *e)
 {
 	const struct link_hooks hooks = {
@@ -280,7 +308,7 @@ static void links_stop(struct daemon *d)
 	link_events_close(d->links);
 }
 
-/* The kernel's own uevents come first; udev's come once its rules have named the device and set its
+/* The kernel's uevents come first; udev's come after its rules have named the device and set its
  * permissions. */
 static int uevents_start(struct daemon *d, struct err *e)
 {
@@ -307,7 +335,7 @@ static void uevents_stop(struct daemon *d)
 	uevents_close(d->udev_uevents);
 }
 
-/* Switching counters on is a change of the node: a dry run only says so. */
+/* Enabling counters changes the node, so a dry run only logs it. */
 static size_t modules_optional_counters(struct daemon *d)
 {
 	const struct option_list *list = &d->options->optional_counters;
@@ -322,13 +350,22 @@ static size_t modules_optional_counters(struct daemon *d)
 	return d->options->dry_run ? 0 : list->n;
 }
 
+static void modules_read_report(struct report_reader *reader, void *arg)
+{
+	const struct daemon *d = arg;
+
+	sampler_read_report(d->sampler, reader);
+}
+
 static int sampler_start(struct daemon *d, struct err *e)
 {
+	int r;
 	const struct sampler_opts opts = {
 		.optional = d->optional,
 		.n_optional = modules_optional_counters(d),
 		.interval_ms = d->options->sample_interval_ms,
 		.limits = &d->limits,
+		.few_series = !d->options->all_series,
 		.counters =
 			{
 				.port_counters = d->options->port_counters,
@@ -338,28 +375,42 @@ static int sampler_start(struct daemon *d, struct err *e)
 	const struct sampler_hooks hooks = {
 		.describe = self_metrics_fill,
 		.resources = resources_offered,
-		.packets = packet_wing_view,
-		.queue_pairs = qp_wing_ports,
+		.packets = packet_wiring_view,
+		.queue_pairs = qp_wiring_ports,
 		.settings = settings_known,
-		.wants_line = diagnosis_wing_wants_line,
-		.line = diagnosis_wing_line,
-		.wants_counters = vf_wing_wants_counters,
-		.diagnosed = diagnosis_wing_tell,
+		.wants_page = modules_wants_page,
+		.wants_line = diagnosis_wiring_wants_line,
+		.line = diagnosis_wiring_line,
+		.wants_ports = diagnosis_wiring_wants_ports,
+		.ports_read = diagnosis_wiring_ports_read,
+		.wants_counters = attach_wiring_wants_counters,
+		.diagnosed = diagnosis_wiring_publish,
 		.done = on_page,
 		.arg = d,
 	};
 
-	return sampler_open(&d->sampler, &d->loop, &d->hw, node_inventory(d->node), &d->self, &opts,
-			    &hooks, e);
+	r = sampler_open(&d->sampler, &d->loop, &d->hw, node_inventory(d->node), &d->self, &opts,
+			 &hooks, e);
+	if (r == 0) {
+		d->routes.read_report = modules_read_report;
+		d->routes.read_report_arg = d;
+		d->routes.want_page = modules_want_page;
+		d->routes.want_page_arg = d;
+	}
+	return r;
 }
 
 static void sampler_stop(struct daemon *d)
 {
 	d->routes.diagnosis = NULL;
+	d->routes.read_report = NULL;
+	d->routes.want_page = NULL;
+	routes_metrics_done(&d->routes);
 	sampler_close(d->sampler);
 }
 
-/* With samples of a second each second of them: a change is judged 4 s after it was made. */
+/* With one sample per second, every second sample reads the settings: a change is judged within 4
+ * s. */
 #define SETTINGS_PAUSE_MS 1500
 
 static int settings_start(struct daemon *d, struct err *e)
@@ -375,7 +426,7 @@ static void settings_stop(struct daemon *d)
 	d->settings = NULL;
 }
 
-/* A node that is deleted or made by hand sends no event. */
+/* Creating or deleting a device node by hand causes no event. */
 static int dev_watch_start(struct daemon *d, struct err *e)
 {
 	char path[OPTION_TEXT_SIZE + 16];
@@ -401,8 +452,8 @@ static bool is_changed(const struct daemon *d)
 	return changed;
 }
 
-/* What was edited since the start read it is told by nobody: that may be long ago, where another
- * rocelet had to end first. */
+/* Changes between reading the configuration at the start and this watch cause no hint, so compare;
+ * that may be a long time, if another rocelet had to end first. */
 static int config_watch_start(struct daemon *d, struct err *e)
 {
 	int r = config_watch_open(&d->config_watch, &d->loop, d->options->config, on_config_changed,
@@ -428,19 +479,22 @@ const struct module modules[] = {
 	{"http", false, http_start, http_stop},
 	{"event watch", true, event_watch_start, event_watch_stop},
 	{"sample watch", true, sample_watch_start, sample_watch_stop},
+	{"counters watch", true, counters_watch_start, counters_watch_stop},
 	{"live watch", true, live_watch_start, live_watch_stop},
-	{"who holds what", false, holders_start, holders_stop},
+	{"allocations", false, holders_start, holders_stop},
 	{"attach engine", true, engine_start, engine_stop},
 	{"resources", false, resources_start, resources_stop},
 	{"configuration watch", true, config_watch_start, config_watch_stop},
 	{"device node watch", true, dev_watch_start, dev_watch_stop},
 	{"sampler", false, sampler_start, sampler_stop},
-	{"settings of ports", true, settings_start, settings_stop}, /* looks after each sample */
+	{"features of the node", true, features_start, features_stop},
+	{"settings of ports", true, settings_start, settings_stop}, /* reads after each sample */
 	{"owners of processes", false, owners_start, owners_stop},
-	/* Late: reading the kernel's BTF takes a while. */
+	/* Late, because reading the kernel's BTF takes a while. */
 	{"bpf", true, bpf_start, bpf_stop},
 	{"packet counting", true, packets_start, packets_stop},
-	{"queue pairs", true, qps_start, qps_stop}, /* what is there once changes are told */
+	/* After bpf, so that changes are reported before the existing queue pairs are read. */
+	{"queue pairs", true, qps_start, qps_stop},
 	{"successor", false, hand_over_start, hand_over_stop},
 };
 

@@ -1,6 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 /* node_lock.c - see node_lock.h.
  *
- * The socket listens only for SO_PEERCRED: who connects learns the process that listens. */
+ * The socket listens only for SO_PEERCRED: a client that connects learns the pid of the
+ * listener. */
 #include "node_lock.h"
 
 #include <errno.h>
@@ -19,7 +21,7 @@
 #include "nlsock.h"
 #include "utf8.h"
 
-/* Those who ask at once; they are not waited for. */
+/* Simultaneous clients; they do not wait for us. */
 #define BACKLOG 16
 
 static socklen_t node_lock_name_of(struct sockaddr_un *ret)
@@ -36,8 +38,8 @@ static int node_lock_open_socket(void)
 	return fd < 0 ? -errno : fd;
 }
 
-/* "pid 17 (rocelet)". Its command line would be read from its memory, for which it could have us
- * wait for ever. */
+/* "pid 17 (rocelet)". Its command line is not read, because that is in the process's memory, so it
+ * could block us forever. */
 static void node_lock_describe(const struct hw *hw, pid_t pid, char *ret, size_t size)
 {
 	char path[32], name[32];
@@ -53,7 +55,7 @@ static void node_lock_describe(const struct hw *hw, pid_t pid, char *ret, size_t
 		snprintf(ret, size, "pid %d (%s)", pid, name);
 }
 
-/* --- who does not answer ---------------------------------------------------------------------- */
+/* --- an owner that does not answer ------------------------------------------------------------ */
 
 static const char *attribute(const struct nlmsghdr *h, int type, size_t size)
 {
@@ -81,8 +83,8 @@ static int see_socket(const struct nlmsghdr *h, void *arg)
 	return 0;
 }
 
-/* The kernel knows whose a socket is that does not listen, or whose queue is full. False: Linux
- * before 5.3, or without unix_diag. */
+/* Finds the owner of a socket that does not listen, or whose backlog is full, from the kernel.
+ * False: Linux before 5.3, or without unix_diag. */
 static bool find_owner(struct ucred *ret)
 {
 	const struct unix_diag_req ask = {.sdiag_family = AF_UNIX,
@@ -102,10 +104,10 @@ static bool find_owner(struct ucred *ret)
 	return ret->uid != (uid_t)-1;
 }
 
-/* --- who has it ------------------------------------------------------------------------------- */
+/* --- the owner -------------------------------------------------------------------------------- */
 
-/* The pid of a process that we cannot see is 0. */
-static int tell_holder(const struct hw *hw, struct err *e)
+/* The pid of a process in an invisible pid namespace is 0. */
+static int report_holder(const struct hw *hw, struct err *e)
 {
 	struct ucred peer = {.pid = 0};
 	socklen_t size = sizeof(peer);
@@ -122,7 +124,7 @@ static int tell_holder(const struct hw *hw, struct err *e)
 	if (is_known && peer.pid > 0)
 		node_lock_describe(hw, peer.pid, who, sizeof(who));
 	else
-		snprintf(who, sizeof(who), "a process that cannot be seen from here");
+		snprintf(who, sizeof(who), "a process that is not visible from here");
 	if (is_stranger)
 		return err_set(e, -EACCES, "@" NODE_LOCK_NAME " is in use by user %u, %s", peer.uid,
 			       who);
@@ -138,7 +140,7 @@ int node_lock_take(struct node_lock *ret, const struct hw *hw, struct err *e)
 	if (fd < 0)
 		return err_set(e, fd, "this node cannot be locked: %s", strerror(-fd));
 	if (bind(fd, (struct sockaddr *)&name, len) < 0)
-		return errno == EADDRINUSE ? tell_holder(hw, e)
+		return errno == EADDRINUSE ? report_holder(hw, e)
 					   : err_set(e, -errno, "this node cannot be locked: %s",
 						     strerror(errno));
 	(void)listen(fd, BACKLOG);

@@ -1,12 +1,13 @@
-/* node_lock.h - one rocelet at a time works on a node, whatever folders it has: two with folders of
- * their own would undo each other's attachments, and folders can be deleted and made again.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* node_lock.h - one rocelet at a time works on a node, whatever folders it uses: two with different
+ * folders would undo each other's attachments, and folders can be deleted and created again.
  *
  * The lock is an abstract unix socket: the kernel gives its name to one process of a network
- * namespace, and takes it back when that ends, however it ends; there is no file that can be
- * deleted, renamed or locked by others. It is of the network namespace that we run in, since that
- * is where the devices are that we give away. Whoever may run programs there may take the name
- * first. A user who is neither root nor ours keeps nobody out by that, also when nothing listens
- * there or answers (from Linux 5.3 on); root does, and the sentence has its process. */
+ * namespace, and frees it when the process ends in any way; there is no file that others can
+ * delete, rename or lock. It belongs to the network namespace that we run in, which is where the
+ * devices are that we attach to pods. Any process in this namespace may take the name first. A user
+ * who is neither root nor ours cannot block us that way, even if the socket does not listen or
+ * answer (from Linux 5.3 on); root can, and the message names the process. */
 #pragma once
 
 #include <uv.h>
@@ -17,15 +18,15 @@
 #define NODE_LOCK_NAME "rocelet-node"
 
 struct node_lock {
-	int fd; /* -1 = not had */
+	int fd; /* -1 = not locked */
 	bool is_polled;
-	uv_poll_t asked; /* who asks which process has it */
+	uv_poll_t asked; /* accepts connections of processes that identify the owner */
 };
 
-/* -EALREADY: another process has it, and the sentence says which, as far as can be seen. -EACCES:
- * so, and it is another user's. Any other error: there are no such sockets here. */
+/* -EALREADY: another process has it, which the message describes as far as known. -EACCES: the
+ * same, but it belongs to another user. Any other error: such sockets are not available. */
 int node_lock_take(struct node_lock *, const struct hw *, struct err *);
-/* Answers those who ask, from the loop; stopped before it is released. */
+/* Serves processes that identify the owner, from the loop; stop before the release. */
 void node_lock_serve(struct node_lock *, uv_loop_t *);
 void node_lock_stop(struct node_lock *);
 void node_lock_release(struct node_lock *);

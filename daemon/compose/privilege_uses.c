@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* privilege_uses.c - see privilege_uses.h. */
 #include "privilege_uses.h"
 
@@ -15,13 +16,16 @@ static unsigned uses_of_options(const struct options *o)
 	bool low = o->listen[0] && listen_address_parse(o->listen, &at) && at.port > 0 &&
 		   at.port < LOW_PORTS_END;
 
-	return USE_OBSERVE | USE_INSIDE | (o->no_bpf ? 0 : USE_BPF) | (low ? USE_LOW_PORT : 0);
+	return (o->unprivileged ? 0 : USE_OBSERVE | USE_INSIDE) |
+	       (options_want_bpf(o) ? USE_BPF : 0) | (low ? USE_LOW_PORT : 0);
 }
 
 unsigned privilege_uses_possible(const struct options *o)
 {
 	return uses_of_options(o) |
-	       (o->dry_run ? 0 : USE_ATTACH | USE_SOFT_ROCE | USE_IPAM | USE_PLUGIN_PORTS);
+	       (o->dry_run || o->unprivileged
+			? 0
+			: USE_ATTACH | USE_SOFT_ROCE | USE_IPAM | USE_PLUGIN_PORTS);
 }
 
 static unsigned uses_of_network(const struct pool_network *n)
@@ -43,7 +47,8 @@ unsigned privilege_uses_now(const struct options *o, const struct pool_config *p
 
 unsigned privilege_calls_possible(const struct options *o)
 {
-	return CALLS_ALWAYS | (o->no_bpf ? 0 : CALLS_BPF) | (o->dry_run ? 0 : CALLS_ATTACH);
+	return CALLS_ALWAYS | (options_want_bpf(o) ? CALLS_BPF : 0) |
+	       (o->dry_run ? 0 : CALLS_ATTACH);
 }
 
 void privilege_uses_reduce(const struct options *o)
@@ -51,6 +56,9 @@ void privilege_uses_reduce(const struct options *o)
 	uint64_t keep = capabilities_for(privilege_uses_possible(o));
 	struct err e = {0};
 
+	if (o->unprivileged)
+		log_info("privileges", 0,
+			 "unprivileged: no BPF, no events of other network namespaces");
 	if (privileges_drop_capabilities(keep, &e) < 0)
 		log_warn("privileges", 0, "%s, going on with those that are not needed", e.msg);
 	if (privileges_filter_calls(privilege_calls_possible(o), (enum seccomp_mode)o->seccomp,

@@ -1,4 +1,5 @@
-/* privilege_uses.h - what of the daemon's privileges its options and pools have a use for. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* privilege_uses.h - the privileges that the daemon's options and pools need. */
 #pragma once
 
 #include "options.h"
@@ -6,15 +7,14 @@
 
 /* Bits of enum capability_use (capabilities.h). Pure.
  *
- * Possible: what a new configuration can ask of a daemon that was started with these options; that
- * is what is kept, since nothing that was dropped comes back. Options themselves wait for a
- * restart. */
+ * Possible: what any new configuration could require of a daemon started with these options. These
+ * are kept, because dropped privileges cannot be restored. Options themselves need a restart. */
 unsigned privilege_uses_possible(const struct options *);
-/* What these options and pools ask. */
+/* What these options and pools require. */
 unsigned privilege_uses_now(const struct options *, const struct pool_config *);
 /* Bits of enum syscall_use (syscalls.h). Pure. */
 unsigned privilege_calls_possible(const struct options *);
 
-/* Gives away what there can be no use for, and says in the log what could not be given away. Before
- * there is a second thread. */
+/* Drops all other privileges, and logs those that could not be dropped. Call before a second thread
+ * exists. */
 void privilege_uses_reduce(const struct options *);

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "suggest_config.h"
 
 #include <stdio.h>
 
 #include "cleanup.h"
-#include "node_look.h"
+#include "node_scan.h"
 #include "options.h"
 #include "proposal.h"
 
@@ -12,7 +13,7 @@ int suggest_config(const struct options *o)
 	AUTO_FREE char *text = NULL;
 	unsigned n_problems;
 	struct scan scan;
-	int r = node_look(&scan, o, &n_problems);
+	int r = node_scan_once(&scan, o, &n_problems);
 
 	if (r == 0)
 		text = proposal_of(&scan.host);

@@ -1,4 +1,5 @@
-/* config_file.c - one descriptor from the first byte to the last, compared before and after. */
+// SPDX-License-Identifier: Apache-2.0
+/* config_file.c - reads through one descriptor, and compares the file's status before and after. */
 #include "config_file.h"
 
 #include <fcntl.h>
@@ -9,7 +10,7 @@
 #include "cleanup.h"
 #include "fnv.h"
 
-/* Looks at a file that is being written before we give up; its writer tells us when it is done. */
+/* Number of attempts while the file is being written; a watch reports when the writer is done. */
 #define ATTEMPTS 5
 
 static bool same_version(const struct stat *a, const struct stat *b)
@@ -19,7 +20,7 @@ static bool same_version(const struct stat *a, const struct stat *b)
 	       a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
 }
 
-/* Up to the end of the file or of the buffer; how much, or -errno. */
+/* Reads up to the end of the file or of the buffer; returns the number of bytes, or -errno. */
 static ssize_t config_file_read_all(int fd, char *text, size_t size)
 {
 	size_t len = 0;
@@ -54,7 +55,7 @@ static int read_version(int fd, char *text, size_t *ret_len, const char *path, s
 	return same_version(&before, &after) && n == before.st_size;
 }
 
-/* A copy of just its size: it may stay as long as the daemon runs. */
+/* Copies the text into exactly its size, because it may be kept as long as the daemon runs. */
 static int config_file_keep(struct config_file *ret, const char *text, size_t len, const char *path,
 			    struct err *e)
 {
@@ -69,7 +70,7 @@ static int config_file_keep(struct config_file *ret, const char *text, size_t le
 	return 0;
 }
 
-/* Into a buffer that can hold the largest file. */
+/* The buffer has room for the largest file. */
 static int read_stable(int fd, char *text, size_t *ret_len, const char *path, struct err *e)
 {
 	int r = 0;

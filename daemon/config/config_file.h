@@ -1,25 +1,34 @@
-/* config_file.h - the bytes of the configuration file, read once for all who parse them. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* config_file.h - reads the configuration file once for all parsers. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "err.h"
 
-/* Largest file that is read: what a ConfigMap can hold. */
+/* Maximum size: that of a ConfigMap. */
 #define CONFIG_FILE_MAX (1024 * 1024)
 
-/* Zero-initialised it is the file that is not there. */
+#define CONFIG_GROUP_SIZE 64
+
+/* All zero: a missing file. */
 struct config_file {
-	char *text; /* heap; NULL = there is no file; terminated, though it may contain zeros */
+	char *text; /* heap; NULL = no file; NUL-terminated, though it may contain NULs */
 	size_t len;
+	/* Set by options_load(): the group that applies ("" = none), and whether the file has
+	 * groups. */
+	char group[CONFIG_GROUP_SIZE];
+	bool has_groups;
 };
 
-/* A regular file, through any symlinks; of a FIFO or a device nothing is read. All of *ret stems
- * from one version of the file: the path may be switched to another file meanwhile (a ConfigMap's
- * update), and a file that is written to while it is read is read again. Negative errno and a
- * sentence; -ENOENT, and -EAGAIN for a file that does not stop changing; *ret is untouched then. */
+/* Reads a regular file, through any symlinks; a FIFO or a device is not read. *ret is one
+ * consistent version of the file, even if the path is switched to another file meanwhile (a
+ * ConfigMap's update): a file that is modified during the read is read again. Negative errno with a
+ * message, among them -ENOENT, and -EAGAIN for a file that keeps changing; *ret is untouched
+ * then. */
 int config_file_read(struct config_file *ret, const char *path, struct err *);
 void config_file_done(struct config_file *);
-/* Of the text, to see whether it is another one; 0 = there is no file. */
+/* A hash of the text, to detect changes; 0 = no file. */
 uint64_t config_file_digest(const struct config_file *);

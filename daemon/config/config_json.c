@@ -1,4 +1,5 @@
-/* config_json.c - jansson reads; what it says of a wrong text is told in words of the file. */
+// SPDX-License-Identifier: Apache-2.0
+/* config_json.c - parses with jansson, and improves its error messages. */
 #include "config_json.h"
 
 #include <jansson.h>
@@ -12,7 +13,7 @@
 #include "json_text.h"
 #include "utf8.h"
 
-/* What the file says stands in the sentence; no terminal control characters, no cut characters. */
+/* Parts of the file are quoted in messages, so control and cut characters are replaced. */
 void text_printable(char *text)
 {
 	for (size_t n; *text; text += n) {
@@ -39,7 +40,7 @@ const json_t *json_find(const json_t *object, const char *name, const char **ret
 	return found;
 }
 
-/* What is being read. */
+/* The text being parsed. */
 struct reading {
 	const char *text;
 	size_t len;
@@ -74,7 +75,8 @@ static int check_bytes(const struct reading *r, struct err *e)
 	return 0;
 }
 
-/* Each byte that is no UTF-8 becomes '?'; where the first one is, or SIZE_MAX. */
+/* Replaces each byte of invalid UTF-8 with '?'; returns the offset of the first one, or
+ * SIZE_MAX. */
 static size_t make_utf8(char *text, size_t len)
 {
 	size_t first = SIZE_MAX;
@@ -90,9 +92,9 @@ static size_t make_utf8(char *text, size_t len)
 	return first;
 }
 
-/* --- what is wrong ---------------------------------------------------------------------------- */
+/* --- error messages --------------------------------------------------------------------------- */
 
-/* The comma after which a list or an object ends before byte `end`; NULL: none does. */
+/* The trailing comma of a list or an object that ends before byte `end`; NULL: none. */
 static const char *trailing_comma(const struct reading *r, size_t end)
 {
 	const char *comma = NULL;
@@ -116,14 +118,44 @@ static const char *trailing_comma(const struct reading *r, size_t end)
 	return NULL;
 }
 
-/* Without what stands there (" near '..'"), but for keys: it may be a password, and the sentence is
- * for everybody. */
+/* Removes the quoted text (" near '..'") except for keys: it may be a password, and anyone may read
+ * the message. */
 static void hide_values(json_error_t *where)
 {
 	char *near = strstr(where->text, " near '");
 
 	if (near && json_error_code(where) != json_error_duplicate_key)
 		*near = '\0';
+}
+
+/* Does a comment of another language begin on this line, outside of a string? */
+static bool has_comment(const char *line, const char *end)
+{
+	bool in_string = false;
+
+	for (const char *at = line; at < end && *at != '\n'; at++) {
+		if (*at == '"')
+			in_string = !in_string;
+		else if (in_string)
+			at += *at == '\\';
+		else if (*at == '#' || (*at == '/' && at + 1 < end && strchr("/*", at[1])))
+			return true;
+	}
+	return false;
+}
+
+/* A hint if the file is in a similar language, such as YAML; "" = none. */
+static const char *foreign_syntax(const struct reading *r, int line)
+{
+	const char *at = r->text, *end = r->text + r->len, *next;
+
+	while (at < end && strchr(" \t\r\n", *at))
+		at++;
+	if (at < end && !strchr("{[\"/#", *at))
+		return "; YAML is not read, write JSON";
+	for (at = r->text; line > 1 && (next = memchr(at, '\n', (size_t)(end - at))); line--)
+		at = next + 1;
+	return has_comment(at, end) ? "; JSON has no comments, write a key \"_comment\"" : "";
 }
 
 static void syntax_explain(const struct reading *r, json_error_t *where, struct err *e)
@@ -140,11 +172,11 @@ static void syntax_explain(const struct reading *r, json_error_t *where, struct 
 		err_set(e, -EINVAL, "%s:%d: \\u0000 in a string: no name has such a character",
 			r->name, where->line);
 	else
-		err_set(e, -EINVAL, "%s:%d:%d: %s", r->name, where->line, where->column,
-			where->text);
+		err_set(e, -EINVAL, "%s:%d:%d: %s%s", r->name, where->line, where->column,
+			where->text, foreign_syntax(r, where->line));
 }
 
-/* --- as Go reads it --------------------------------------------------------------------------- */
+/* --- Go's rules ------------------------------------------------------------------------------- */
 
 static bool config_json_has_key(const json_t *root, const char *name)
 {
@@ -173,7 +205,7 @@ __attribute__((format(printf, 3, 4))) static void odd_text_warn(options_warn_fn 
 	warn(sentence, arg);
 }
 
-/* *why: replaced if the text is no JSON for Go either, which then is what is wrong with it. */
+/* *why: replaced by the new error if the text is invalid by Go's rules, too. */
 static json_t *read_copy(const struct reading *r, char *copy, options_warn_fn *warn, void *arg,
 			 json_error_t *why)
 {
@@ -198,7 +230,7 @@ static json_t *read_copy(const struct reading *r, char *copy, options_warn_fn *w
 	return root;
 }
 
-/* NULL: it is no file of the peers' grammars, or wrong in their eyes, too. */
+/* NULL: not a file of another device plugin, or invalid by Go's rules, too. */
 static json_t *read_as_go(const struct reading *r, options_warn_fn *warn, void *arg,
 			  json_error_t *why)
 {
@@ -209,9 +241,9 @@ static json_t *read_as_go(const struct reading *r, options_warn_fn *warn, void *
 	return root;
 }
 
-/* --- keys that mean nothing ------------------------------------------------------------------- */
+/* --- ignored keys ----------------------------------------------------------------------------- */
 
-/* What is handed on as it stands: to containers, to an IPAM plugin. */
+/* Values that are passed on unchanged to containers or an IPAM plugin. */
 static bool is_others(const char *key)
 {
 	return strcasecmp(key, "additionalInfo") == 0 || strcasecmp(key, "ipam") == 0;
@@ -222,7 +254,7 @@ static bool is_absent(const char *key, const json_t *value)
 	return json_is_null(value) || strcmp(key, CONFIG_COMMENT) == 0;
 }
 
-/* jansson has bounded how deep it is. */
+/* Recursive: jansson limits the depth. */
 static void absent_remove(json_t *value)
 {
 	const char *key;
@@ -268,10 +300,11 @@ json_t *config_json(const char *text, size_t len, const char *name, options_warn
 	}
 	if (root)
 		absent_remove(root);
+	json_object_del(root, CONFIG_SCHEMA);
 	return root;
 }
 
-/* --- on which line ---------------------------------------------------------------------------- */
+/* --- line of a value -------------------------------------------------------------------------- */
 
 struct cursor {
 	const char *text;
@@ -279,7 +312,7 @@ struct cursor {
 	unsigned line;
 };
 
-/* '\0' at the end: never a part of JSON. */
+/* Returns '\0' at the end, which is never part of JSON. */
 static char cursor_peek(const struct cursor *c)
 {
 	return c->pos < c->len ? c->text[c->pos] : '\0';
@@ -306,7 +339,7 @@ static bool cursor_take(struct cursor *c, char wanted)
 	return true;
 }
 
-/* From one quote to past the other. */
+/* Moves from one quote past the closing one. */
 static void skip_string(struct cursor *c)
 {
 	cursor_advance(c);
@@ -319,7 +352,7 @@ static void skip_string(struct cursor *c)
 		cursor_advance(c);
 }
 
-/* Counts brackets instead of calling itself: the text decides how deep it is. */
+/* Counts brackets instead of recursing, because the text determines the depth. */
 static void skip_value(struct cursor *c)
 {
 	size_t depth = 0;
@@ -349,7 +382,7 @@ static void skip_value(struct cursor *c)
 	}
 }
 
-/* Is the string token, quotes included, that key? Escapes are jansson's to read. */
+/* Is the string token, including the quotes, this key? jansson decodes its escapes. */
 static bool token_is(const char *token, size_t len, const char *key)
 {
 	json_t *string;
@@ -365,7 +398,7 @@ static bool token_is(const char *token, size_t len, const char *key)
 	return same;
 }
 
-/* To the key's value; *line is the key's line. */
+/* Moves to the key's value; *line is the key's line. */
 static bool enter_key(struct cursor *c, const char *key, unsigned *line)
 {
 	if (!cursor_take(c, '{'))

@@ -1,10 +1,10 @@
-/* config_json.h - the configuration file's text as JSON. Pure: text in, a value out.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* config_json.h - parses the configuration file as JSON. Pure: text in, a value out.
  *
- * What is no JSON gets one sentence with file and line. A file of the peers' grammars that has none
- * of our own "pools" is read as their encoding/json (Go) reads it: of a key that stands twice the
- * last counts, a byte that is no UTF-8 stands for itself; both are warned about. Comments are keys:
- * so a commented file is still JSON, for jq, for what makes ConfigMaps, and for those that keep it.
- */
+ * Invalid JSON gets one message with file and line. A file in the format of another device plugin,
+ * without our own "pools", is read as by encoding/json (Go): the last of duplicate keys counts, and
+ * invalid UTF-8 is accepted; both cause warnings. Comments are keys, so that a commented file stays
+ * valid JSON for jq and for tools that create or store ConfigMaps. */
 #pragma once
 
 #include <stddef.h>
@@ -14,35 +14,38 @@
 
 struct json_t;
 
-/* A key of any object, of any value: a comment. */
+/* A key for comments, in any object and with any value. */
 #define CONFIG_COMMENT "_comment"
+/* A top-level key for editors. */
+#define CONFIG_SCHEMA  "$schema"
 
-/* An object, which the caller owns (json_decref), without comments and without keys whose value is
- * null, but for those in what is handed on as it stands ("ipam", "additionalInfo"); NULL with
- * -EINVAL and a sentence, 'file:line: ...'. warn NULL: somebody else tells the warnings. */
+/* Returns an object, which the caller owns (json_decref), without comments, "$schema" and keys
+ * whose value is null, except inside values that are passed on unchanged ("ipam",
+ * "additionalInfo"); NULL with -EINVAL and a message 'file:line: ...' on failure. warn NULL: no
+ * warnings. */
 struct json_t *config_json(const char *text, size_t len, const char *name, options_warn_fn *warn,
 			   void *arg, struct err *);
 
-/* The (last) value of a key, NULL = absent or null; *ret_key as the file spells it. */
+/* The (last) value of a key, NULL = absent or null; *ret_key as spelt in the file. */
 const struct json_t *json_find(const struct json_t *object, const char *name, const char **ret_key);
-/* Replaces control characters and broken UTF-8 with '?'. */
+/* Replaces control characters and invalid UTF-8 with '?'. */
 void text_printable(char *text);
 
-/* --- on which line does a value stand? -------------------------------------------------------- */
+/* --- the line of a value ---------------------------------------------------------------------- */
 
-/* jansson tells lines of syntax
- * errors only. Pure; any bytes are fine, of a text that is no JSON the answer is just useless. */
+/* jansson reports lines of syntax errors only. Pure; accepts any bytes, but the result is only
+ * meaningful for JSON. */
 
-/* One step of the way from the top of the text to a value; lives on the stack. */
+/* One step of the path from the top of the text to a value; lives on the stack. */
 struct json_place {
-	const struct json_place *up; /* NULL = from the top */
+	const struct json_place *up; /* NULL = the top */
 	const char *key;	     /* of an object; NULL = element `index` of a list */
 	size_t index;
 };
 
-/* Most steps that json_line() follows. */
+/* Maximum number of steps that json_line() follows. */
 #define JSON_PLACE_MAX 16
 
-/* Line (from 1) of the key, or of the element's first character; where the way cannot be followed
- * to its end, of the last step that could; 0 = of none. NULL is the top. */
+/* Line (from 1) of the key, or of the element's first character. If the path does not exist, the
+ * line of its longest existing prefix; 0 = none. place NULL: the top. */
 unsigned json_line(const char *text, size_t len, const struct json_place *);

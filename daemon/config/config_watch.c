@@ -1,10 +1,10 @@
-/* config_watch.c - one dir_watch for the folder of the path, and one more for each symlink that the
- * file turns out to be; links among the folders are dir_watch's business.
+// SPDX-License-Identifier: Apache-2.0
+/* config_watch.c - one dir_watch for the folder of the path, and one for each symlink that the file
+ * resolves to; dir_watch handles links among the folders.
  *
- * Happy path: a hint about one of the names arms the timer; when it fires the links are followed
- * anew, first of all, and then our owner is told.
- * Can fail by: running out of inotify instances or watches later on (logged, tried again each
- * second; the watches that could be made work). */
+ * A change of a watched name starts the timer; when it fires, the links are resolved again and the
+ * callback is called. If inotify instances or watches run out, that is logged and retried every
+ * second; the existing watches keep working. */
 #include "config_watch.h"
 
 #include <limits.h>
@@ -14,29 +14,29 @@
 
 #include "cleanup.h"
 #include "dir_watch.h"
-#include "due.h"
 #include "log.h"
+#include "timer.h"
 
-/* A kubelet swaps a ConfigMap with several renames, an editor saves with several writes. */
+/* A kubelet replaces a ConfigMap with several renames, an editor saves with several writes. */
 #define SETTLE_MS 50
 #define RETRY_MS  1000
-/* A file that is a link to a link to ...; the kernel follows 40. */
+/* Maximum chain of links to links; the kernel follows 40. */
 #define LINKS_MAX 8
 
-/* One name that may change: the path, or what a link at the end of it points to. */
+/* A watched name: the path, or the target of a link at the end of it. */
 struct link {
 	struct config_watch *owner;
 	char *path;
-	const char *base; /* its last part, in path */
+	const char *base; /* its last component, points into path */
 	struct dir_watch *dir;
 };
 
 struct config_watch {
 	uv_loop_t *loop;
-	struct due settle;
+	struct timer settle;
 	struct link links[LINKS_MAX];
 	size_t n_links;
-	bool hinted;   /* something moved since fn was last called */
+	bool hinted;   /* something changed since fn was last called */
 	bool retrying; /* a link could not be watched */
 	bool closing;
 	config_watch_fn *fn;
@@ -50,9 +50,9 @@ static void config_watch_on_hint(const char *name, void *arg)
 	if (name && strcmp(name, l->base) != 0)
 		return;
 	l->owner->hinted = true;
-	/* The first arms it, the others ride along: a lasting storm postpones nothing. A retry
-	 * that waits already is not to hold this up. */
-	due_within(&l->owner->settle, SETTLE_MS);
+	/* The first hint sets the timer, later ones do not extend it, so that a lasting storm
+	 * delays nothing. A pending retry does not delay it either. */
+	timer_within(&l->owner->settle, SETTLE_MS);
 }
 
 /* --- the links -------------------------------------------------------------------------------- */
@@ -70,7 +70,7 @@ static void drop_links(struct config_watch *w, size_t from)
 		drop_link(&w->links[--w->n_links]);
 }
 
-/* The folder of a path, heap; *ret_base is the rest of it. */
+/* Returns the folder of a path, on the heap; *ret_base is the rest. */
 static char *path_split(const char *path, const char **ret_base)
 {
 	const char *slash = strrchr(path, '/');
@@ -81,7 +81,7 @@ static char *path_split(const char *path, const char **ret_base)
 	return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
 }
 
-/* What a path points to. 1 = it is a link, 0 = it is none (or not there), or -ENOMEM,
+/* Reads the target of a link. 1 = it is a link, 0 = it is not (or does not exist), or -ENOMEM,
  * -ENAMETOOLONG. */
 static int target_of(const char *path, char *buf, size_t len)
 {
@@ -120,8 +120,8 @@ static int watch_link(struct config_watch *w, size_t i, const char *path, struct
 	return r;
 }
 
-/* Watches each path on the way that is not watched yet, before it is followed further: what changes
- * after that look is a hint. */
+/* Watches each path of the chain before following it further, so that any later change is a
+ * hint. */
 static int links_follow(struct config_watch *w, struct err *e)
 {
 	char path[2 * PATH_MAX];
@@ -155,9 +155,9 @@ static void on_settled(void *arg)
 	if (w->retrying) {
 		if (!told)
 			log_warn("config", 0, "%s: %s, trying again", w->links[0].path, e.msg);
-		due_in(&w->settle, RETRY_MS);
+		timer_in(&w->settle, RETRY_MS);
 	}
-	/* What is not watched is looked at once more when it is. */
+	/* If a link could not be watched, fn is called again once it can. */
 	if (!w->hinted && w->retrying)
 		return;
 	w->hinted = false;
@@ -183,7 +183,7 @@ void config_watch_close(struct config_watch *w)
 		dir_watch_close(w->links[i].dir);
 		w->links[i].dir = NULL;
 	}
-	due_close(&w->settle, config_watch_free);
+	timer_close(&w->settle, config_watch_free);
 }
 
 int config_watch_open(struct config_watch **ret, struct uv_loop_s *loop, const char *path,
@@ -197,7 +197,7 @@ int config_watch_open(struct config_watch **ret, struct uv_loop_s *loop, const c
 	w->loop = loop;
 	w->fn = fn;
 	w->arg = arg;
-	due_init(&w->settle, loop, on_settled, w);
+	timer_init(&w->settle, loop, on_settled, w);
 	r = watch_link(w, 0, path, e);
 	if (r == 0)
 		r = links_follow(w, e);

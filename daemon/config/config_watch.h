@@ -1,9 +1,10 @@
-/* config_watch.h - tells in the loop that the configuration file may have changed: written to,
- * replaced by a rename, deleted, made, or switched by a symlink anywhere on the way to it (a
+/* SPDX-License-Identifier: Apache-2.0 */
+/* config_watch.h - calls back in the loop when the configuration file may have changed: written,
+ * replaced by a rename, deleted, created, or switched by a symlink anywhere on its path (a
  * ConfigMap's "..data").
  *
- * Only hints, and those of a burst together; read the file after config_watch_open() to miss none.
- * The reader finds out whether anything is different. */
+ * Calls are only hints, one per burst of changes: compare the file's content. Read the file after
+ * config_watch_open(), so that no change is missed. */
 #pragma once
 
 #include "err.h"
@@ -14,8 +15,8 @@ struct config_watch;
 /* May close the watch. */
 typedef void config_watch_fn(void *arg);
 
-/* The file need not be there yet, nor its folder. */
+/* The file and its folder need not exist yet. */
 int config_watch_open(struct config_watch **ret, struct uv_loop_s *, const char *path,
 		      config_watch_fn *, void *arg, struct err *);
-/* NULL is fine. No call follows. */
+/* NULL is fine. The callback is not called afterwards. */
 void config_watch_close(struct config_watch *);

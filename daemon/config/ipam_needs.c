@@ -1,18 +1,21 @@
-/* ipam_needs.c - see ipam_needs.h. */
+// SPDX-License-Identifier: Apache-2.0
 #include "ipam_needs.h"
 
 #include <jansson.h>
 #include <linux/capability.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "cleanup.h"
 
-/* Where host-local keeps its leases unless told (plugins/ipam/host-local/backend/disk in
+/* host-local's default folder for leases (plugins/ipam/host-local/backend/disk in
  * containernetworking/plugins). */
 #define LEASES "/var/lib/cni/networks"
 #define LETTERS                                                                                    \
-	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_." /* of a plugin's file  \
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_." /* allowed in a        \
+									       plugin's file name  \
 									     */
 
 typedef int read_fn(struct ipam_needs *, const json_t *, struct err *);
@@ -41,7 +44,8 @@ static int ipam_needs_read_network(struct ipam_needs *n, const json_t *value, st
 	return 0;
 }
 
-/* What asks for addresses may need these; with any other a plugin is the host's root. */
+/* An IPAM plugin may need these; with any other capability it would effectively be root on the
+ * host. */
 static int read_capability(struct ipam_needs *n, const char *word, struct err *e)
 {
 	static const struct {
@@ -138,7 +142,7 @@ static int read_needs(struct ipam_needs *n, const json_t *object, struct err *e)
 	return 0;
 }
 
-/* Of the plugins that we know, only this one writes. */
+/* Of the known plugins, only host-local writes files. */
 static int read_leases(struct ipam_needs *n, const json_t *ipam, struct err *e)
 {
 	const json_t *folder = json_object_get(ipam, "dataDir");
@@ -167,4 +171,20 @@ int ipam_needs_read(struct ipam_needs *ret, const json_t *ipam, struct err *e)
 	if (r == 0)
 		*ret = n;
 	return r;
+}
+
+bool ipam_plugin_exists(const char *path, const char *type)
+{
+	for (const char *at = path; *at;) {
+		size_t n = strcspn(at, ":");
+		char program[4096];
+		struct stat st;
+
+		snprintf(program, sizeof(program), "%.*s/%s", (int)n, at, type);
+		if (n > 0 && stat(program, &st) == 0 && S_ISREG(st.st_mode) &&
+		    access(program, X_OK) == 0)
+			return true;
+		at += n + (at[n] == ':');
+	}
+	return false;
 }

@@ -1,8 +1,10 @@
-/* ipam_needs.h - which program an "ipam" object names and what it may do on the host. Pure.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ipam_needs.h - parses the plugin and its permissions on the host from an "ipam" object. Pure,
+ * except for ipam_plugin_exists().
  *
  *   {"type": "dhcp", .., "needs": {"network": "host", "capabilities": ["NET_RAW"],
  *                                  "write": ["/run/cni"]}}
- * Only a pool's is read, or an order of root's. "needs" is not the plugin's. */
+ * Only read from a pool, or from root's admin request. "needs" is not passed to the plugin. */
 #pragma once
 
 #include <stdbool.h>
@@ -19,13 +21,16 @@ struct json_t;
 struct ipam_needs {
 	char type[IPAM_TYPE_SIZE]; /* a plain file name */
 	bool host_network;
-	uint64_t capabilities; /* bits by CAP_NET_ADMIN .. of linux/capability.h */
+	uint64_t capabilities; /* bits 1 << CAP_* of linux/capability.h */
 	/* Absolute, without "..": "write", and host-local's "dataDir". */
 	char write[IPAM_WRITE_MAX + 1][IPAM_FOLDER_MAX];
 	unsigned n_write;
-	/* A folder of "write" may have a service's socket in it; leases have none. */
+	/* A folder of "write" may contain a service's socket; the leases of host-local need
+	 * none. */
 	bool unix_sockets;
 };
 
-/* -EINVAL: a sentence that begins with the key in question; *ret is untouched then. */
+/* -EINVAL with a message that begins with the key; *ret is untouched then. */
 int ipam_needs_read(struct ipam_needs *ret, const struct json_t *ipam, struct err *);
+/* Is there a program of that name in one of the folders, separated by ':'? */
+bool ipam_plugin_exists(const char *path, const char *type);

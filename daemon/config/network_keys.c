@@ -1,17 +1,19 @@
-/* network_keys.c - one reader for each key. */
+// SPDX-License-Identifier: Apache-2.0
+/* network_keys.c - one reader per key. */
 #include "network_keys.h"
 
 #include <linux/if_ether.h>
 #include <strings.h>
 
 #include "cleanup.h"
+#include "config_schema.h"
 #include "ipam_needs.h"
 #include "member.h"
 #include "network_text.h"
 
 /* The kubelet gives up after 30 s (KubeletPreStartContainerRPCTimeoutInSecs in
  * k8s.io/kubernetes/staging/src/k8s.io/kubelet/pkg/apis/deviceplugin/v1beta1/constants.go); our
- * refusal must reach it before. */
+ * error must be returned before. */
 #define TIMEOUT_MIN_MS 1000
 #define TIMEOUT_MAX_MS 28000
 
@@ -19,7 +21,7 @@ static const struct parse_key keys[N_NETWORK_KEYS];
 
 const char *const drift_words[2] = {"report", "repair"};
 
-/* --- of pools --------------------------------------------------------------------------------- */
+/* --- pools only ------------------------------------------------------------------------------- */
 
 static int read_drift(struct parse *p, const struct json_place *at, const json_t *value,
 		      void *field)
@@ -89,7 +91,7 @@ static int network_read_link(struct parse *p, const struct json_place *at, const
 	return parse_count(p, at, value, row->least, row->most, field);
 }
 
-/* "on" and "off" as ip(8) has them, true and false as JSON has. */
+/* "on" and "off" as in ip(8), or true and false of JSON. */
 static int network_read_word(struct parse *p, const struct json_place *at, const json_t *value,
 			     const struct vf_words *words, uint32_t *ret)
 {
@@ -118,7 +120,7 @@ static int read_vf(struct parse *p, const struct json_place *at, const json_t *v
 		return r;
 	member_store((char *)vf + row->at, row->size, n);
 	vf->fields |= row->bit;
-	/* Id, QoS and protocol are one setting of the kernel's. */
+	/* The kernel sets VLAN id, QoS and protocol together, so the protocol needs a value. */
 	if (row->bit == VF_VLAN && vf->vlan_proto == 0)
 		vf->vlan_proto = ETH_P_8021Q;
 	return 0;
@@ -146,7 +148,7 @@ static int read_mac(struct parse *p, const struct json_place *at, const json_t *
 	return 0;
 }
 
-/* Node and port have the same, as other tools for InfiniBand VFs do it. */
+/* Node and port get the same GUID, as set by other tools for InfiniBand VFs. */
 static int read_guid(struct parse *p, const struct json_place *at, const json_t *value, void *field)
 {
 	struct vf_settings *vf = field;
@@ -161,7 +163,7 @@ static int read_guid(struct parse *p, const struct json_place *at, const json_t 
 	for (size_t i = 0; i < sizeof(raw); i++)
 		guid = guid << 8 | raw[i];
 	if (guid == 0 || guid == UINT64_MAX)
-		return parse_fail(p, at, "%s is nobody's GUID", text);
+		return parse_fail(p, at, "%s is an invalid GUID", text);
 	vf->fields |= VF_NODE_GUID | VF_PORT_GUID;
 	vf->node_guid = vf->port_guid = guid;
 	return 0;
@@ -218,7 +220,7 @@ static const char *address_wrong(const struct ip_prefix *p)
 	return NULL;
 }
 
-/* An IPv4 network of two addresses (RFC 3021) or one has neither of the special ones. */
+/* An IPv4 network with one or two addresses (RFC 3021) has no network and broadcast address. */
 static const char *host_wrong(const struct ip_prefix *p)
 {
 	const char *wrong = address_wrong(p);
@@ -264,8 +266,7 @@ static int network_read_ips(struct parse *p, const struct json_place *at, const 
 	return parse_each(p, at, list, "a list", network_add_ip, field);
 }
 
-/* --- networks and routes ------------------------------------------------------------------------
- */
+/* --- networks and routes ---------------------------------------------------------------------- */
 
 static int network_read_network(struct parse *p, const struct json_place *at, const json_t *value,
 				void *field)
@@ -369,7 +370,7 @@ static int network_read_routes(struct parse *p, const struct json_place *at, con
 	return parse_each(p, at, list, "a list", network_read_route, field);
 }
 
-/* The default route of the gateway's family. */
+/* Adds the default route of the gateway's family. */
 static int add_gateway(struct parse *p, const struct json_place *at, const json_t *value,
 		       void *plan)
 {
@@ -387,7 +388,28 @@ static int read_gateway(struct parse *p, const struct json_place *at, const json
 				    : add_gateway(p, at, value, field);
 }
 
-/* What a plugin is told beyond that is the plugin's business. */
+/* Checks that the plugin is installed; only for this node's own file, because other groups' nodes
+ * may have other plugins, and annotations and admin requests have no options. Without --strict it
+ * is a warning, because the plugin may be installed later. */
+static int network_check_plugin(struct parse *p, const struct json_place *at, const char *type)
+{
+	const struct options *o = p->options;
+	struct json_place here = {at, "type", 0};
+
+	if (!o || !p->text || p->group_only || ipam_plugin_exists(o->cni_path, type))
+		return 0;
+	if (o->strict)
+		return parse_fail(p, &here, "no IPAM plugin \"%s\" in %s (--cni-path)", type,
+				  o->cni_path);
+	parse_warn(
+		p, &here,
+		"no IPAM plugin \"%s\" in %s (--cni-path), no pod gets a device of the pool until "
+		"there is one",
+		type, o->cni_path);
+	return 0;
+}
+
+/* Further keys are checked by the plugin itself. */
 static int read_ipam(struct parse *p, const struct json_place *at, const json_t *value, void *field)
 {
 	struct ipam_needs needs;
@@ -402,7 +424,7 @@ static int read_ipam(struct parse *p, const struct json_place *at, const json_t 
 	if (n >= PLAN_IPAM_SIZE)
 		return parse_fail(p, at, "has %zu bytes, more than %d", n, PLAN_IPAM_SIZE - 1);
 	((char *)field)[n] = '\0';
-	return 0;
+	return network_check_plugin(p, at, needs.type);
 }
 
 /* --- the table -------------------------------------------------------------------------------- */
@@ -435,7 +457,7 @@ const char *network_key_name(enum network_key key)
 	return keys[key].name;
 }
 
-/* Keys first to last; which of them are there, as bits. */
+/* Reads keys `first` to `last`; sets the bits of those present. */
 static int read_keys(struct parse *p, const struct json_place *at, const json_t *object,
 		     unsigned first, unsigned last, struct network_values *ret)
 {
@@ -464,8 +486,92 @@ int network_keys_of_entry(struct parse *p, const struct json_place *at, const js
 	return r;
 }
 
-int network_keys_of_order(struct parse *p, const struct json_place *at, const json_t *object,
-			  struct network_values *ret)
+int network_keys_of_admin_request(struct parse *p, const struct json_place *at,
+				  const json_t *object, struct network_values *ret)
 {
 	return read_keys(p, at, object, NETWORK_MTU, NETWORK_GUID, ret);
+}
+
+/* --- schema ----------------------------------------------------------------------------------- */
+
+#define SCHEMA_ADDRESS "{\"type\": \"string\", \"pattern\": \"^[0-9a-fA-F.:]+$\"}"
+#define SCHEMA_NETWORK "{\"type\": \"string\", \"pattern\": \"^[0-9a-fA-F.:]+/[0-9]{1,3}$\"}"
+#define SCHEMA_ROUTES                                                                              \
+	"{\"type\": \"array\", \"items\": {\"type\": \"object\", \"required\": [\"dst\"], "        \
+	"\"additionalProperties\": false, \"properties\": {\"_comment\": true, "                   \
+	"\"dst\": " SCHEMA_NETWORK ", \"gw\": " SCHEMA_ADDRESS ", "                                \
+	"\"priority\": {\"type\": \"integer\", \"minimum\": 0, \"maximum\": 4294967295}}}}"
+
+static json_t *network_link_schema(const struct parse_key *key)
+{
+	const struct link_field_row *row = &link_fields[key - &keys[NETWORK_OF_LINK(0)]];
+
+	return config_schema_integer(row->least, row->most);
+}
+
+static json_t *network_vf_schema(const struct parse_key *key)
+{
+	const struct vf_key_row *row = &vf_keys[key - &keys[NETWORK_OF_VF(0)]];
+
+	if (!row->words)
+		return config_schema_integer(0, row->most);
+	if (row->words == &vf_switch)
+		return config_schema_either(config_schema_words(row->words->words, row->words->n),
+					    config_schema_json(SCHEMA_BOOL));
+	return config_schema_words(row->words->words, row->words->n);
+}
+
+static json_t *network_drift_schema(const struct parse_key *key)
+{
+	(void)key;
+	return config_schema_words(drift_words, ARRAY_SIZE(drift_words));
+}
+
+static json_t *network_timeout_schema(const struct parse_key *key)
+{
+	(void)key;
+	return config_schema_integer(TIMEOUT_MIN_MS, TIMEOUT_MAX_MS);
+}
+
+static json_t *network_allow_schema(const struct parse_key *key)
+{
+	const char *words[N_NETWORK_KEYS];
+	size_t n = 0;
+
+	(void)key;
+	for (unsigned i = 0; i < N_NETWORK_KEYS; i++)
+		if (NETWORK_ALLOWABLE & NETWORK_BIT(i))
+			words[n++] = network_key_name((enum network_key)i);
+	return config_schema_list(config_schema_words(words, n), 0);
+}
+
+/* The plugin may have any keys of its own. */
+#define NETWORK_IPAM_SCHEMA                                                                        \
+	"{\"type\": \"object\", \"required\": [\"type\"], \"properties\": {\"type\": "             \
+	"{\"type\": \"string\"}, \"needs\": {\"type\": [\"object\", \"null\"], "                   \
+	"\"additionalProperties\": false, \"properties\": {\"network\": "                          \
+	"{\"enum\": [\"none\", \"host\", null]}, \"capabilities\": {\"type\": [\"array\", "        \
+	"\"null\"]}, \"write\": {\"type\": [\"array\", \"null\"]}}}}}"
+
+json_t *config_schema_of_network(void)
+{
+	static const struct config_schema_shape shapes[] = {
+		{read_drift, NULL, NULL, network_drift_schema},
+		{read_timeout, NULL, NULL, network_timeout_schema},
+		{read_allow, NULL, NULL, network_allow_schema},
+		{read_subnets, NULL, "{\"type\": \"array\", \"items\": " SCHEMA_NETWORK "}", NULL},
+		{network_read_link, NULL, NULL, network_link_schema},
+		{read_vf, NULL, NULL, network_vf_schema},
+		{network_read_ips, NULL, "{\"type\": \"array\", \"items\": " SCHEMA_NETWORK "}",
+		 NULL},
+		{network_read_routes, NULL, SCHEMA_ROUTES, NULL},
+		{read_gateway, NULL,
+		 "{\"anyOf\": [" SCHEMA_ADDRESS ", {\"type\": \"array\", \"items\": " SCHEMA_ADDRESS
+		 "}]}",
+		 NULL},
+		{read_ipam, NULL, NETWORK_IPAM_SCHEMA, NULL},
+	};
+
+	return config_schema_table(&keys[NETWORK_DRIFT], NETWORK_IPAM + 1 - NETWORK_DRIFT, shapes,
+				   ARRAY_SIZE(shapes));
 }

@@ -1,4 +1,4 @@
-/* network_text.c - see network_text.h. */
+// SPDX-License-Identifier: Apache-2.0
 #include "network_text.h"
 
 #include <arpa/inet.h>
@@ -26,7 +26,7 @@ bool ip_address_parse(const char *text, struct ip_prefix *ret)
 	return true;
 }
 
-/* Digits only, without a leading zero. */
+/* Digits only, without leading zeroes. */
 static bool length_parse(const char *text, unsigned max, uint8_t *ret)
 {
 	size_t n = strlen(text);
@@ -86,7 +86,7 @@ bool ip_same_address(const struct ip_prefix *a, const struct ip_prefix *b)
 	return a->family == b->family && memcmp(a->addr, b->addr, ip_bits(a) / 8) == 0;
 }
 
-/* --- other words ------------------------------------------------------------------------------ */
+/* --- other values ----------------------------------------------------------------------------- */
 
 static int hex_digit(char c)
 {

@@ -1,4 +1,5 @@
-/* networks.c - the annotation as a whole, and what becomes of it over a pool's plan. */
+// SPDX-License-Identifier: Apache-2.0
+/* networks.c - parses the annotation, and applies it to a pool's plan. */
 #include "networks.h"
 
 #include <linux/if_ether.h>
@@ -25,7 +26,7 @@ static const struct net_plan *find_ip(const struct net_plan *a, const struct ip_
 	return NULL;
 }
 
-/* Entries i and k of one pod; i stands before. */
+/* Checks entry i and the later entry at `at` for duplicates. */
 static int check_pair(struct parse *p, const struct json_place *at, size_t i,
 		      const struct net_plan *a, const struct net_plan *b)
 {
@@ -111,7 +112,7 @@ int networks_parse(struct network_requests *ret, const char *text, struct err *e
 	return r;
 }
 
-/* --- what goes together ----------------------------------------------------------------------- */
+/* --- contradictions --------------------------------------------------------------------------- */
 
 static const char *vlan_wrong(const struct vf_settings *vf, const char **ret_key)
 {
@@ -124,7 +125,7 @@ static const char *vlan_wrong(const struct vf_settings *vf, const char **ret_key
 	return vf->vlan_proto == ETH_P_8021AD ? "802.1ad needs a \"vlan\"" : NULL;
 }
 
-/* A macvlan and an ipvlan hang on a netdev that others use too. */
+/* A macvlan or ipvlan is on top of a netdev that is shared. */
 static const char *stacked_wrong(const struct net_plan *plan, const char **ret_key)
 {
 	*ret_key = network_vf_key(plan);
@@ -139,7 +140,7 @@ static const char *stacked_wrong(const struct net_plan *plan, const char **ret_k
 		       : NULL;
 }
 
-/* IPv6 needs 1280 bytes (RFC 8200, section 5); the kernel switches it off below. */
+/* IPv6 requires an MTU of 1280 bytes (RFC 8200, section 5); the kernel disables it below that. */
 static const char *mtu_wrong(const struct net_plan *plan)
 {
 	for (size_t i = 0; i < plan->n_ips && plan->mtu; i++)
@@ -188,7 +189,7 @@ int network_on_function(struct net_plan *plan, const struct function *fn, struct
 	return 0;
 }
 
-/* --- a request over a pool's plan ------------------------------------------------------------- */
+/* --- overriding a pool's plan ----------------------------------------------------------------- */
 
 static void lay_vlan(struct vf_settings *ret, const struct network_request *q)
 {
@@ -259,7 +260,7 @@ int network_plan(struct net_plan *ret, const struct pool_network *network,
 	return wrong ? err_set(e, -EINVAL, "%s: %s", key, wrong) : 0;
 }
 
-/* --- what a pod may ask for ------------------------------------------------------------------- */
+/* --- allowed requests ------------------------------------------------------------------------- */
 
 static unsigned every_pods(void)
 {
@@ -313,8 +314,8 @@ int network_mtu_allowed(const struct pool_network *network, const struct network
 	return check_mtu(q, device_mtu, "the device's", e);
 }
 
-/* QoS and protocol are of a VLAN: without one here they would take off the one that the
- * administrator has set on the PF. */
+/* QoS and protocol need a VLAN in the same request or the pool: otherwise setting them would remove
+ * the VLAN that the administrator has set on the PF. */
 static int check_vlan(const struct pool_network *network, const struct network_request *q,
 		      struct err *e)
 {
@@ -341,7 +342,7 @@ static bool is_within(const struct ip_prefix *ip, const struct ip_prefix *subnet
 	return ip_same_address(&masked, subnet);
 }
 
-/* Also of an address that hides its network behind a greater length. */
+/* Is it the network or broadcast address of the subnet, even if given with a longer prefix? */
 static bool is_special(const struct ip_prefix *ip, const struct ip_prefix *subnet)
 {
 	struct ip_prefix there = *ip;
@@ -359,7 +360,7 @@ static bool networks_is_gateway(const struct pool_network *network, const struct
 	return false;
 }
 
-/* NULL: it may be had. */
+/* NULL: the address may be used. */
 static const char *subnet_wrong(const struct pool_network *network, const struct ip_prefix *ip)
 {
 	bool wide = false;

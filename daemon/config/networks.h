@@ -1,13 +1,15 @@
-/* networks.h - what a pod asks for its interfaces: the annotation rocelet.dev/networks. Pure.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* networks.h - the annotation rocelet.dev/networks, in which a pod requests settings for its
+ * interfaces. Pure.
  *
- * A JSON list, one object for each interface that is not to be as its pool says:
+ * A JSON list, one object for each interface that should differ from its pool's settings:
  *   [{"resource": "rocelet.dev/roce", "interface": "net1", "ips": ["10.9.0.1/24"], "mtu": 9000}]
- * and what the pool's "allow" names:
+ * and, if they are in the pool's "allow":
  *   "mac": "02:..", "vlan": 100, "vlanQoS": 3, "vlanProto": "802.1ad", "spoofchk": "off",
  *   "trust": "on", "linkState": "auto", "minTxRate": 100, "maxTxRate": 1000, "guid": "..",
  *   "gateway": "10.9.0.254", "routes": [{"dst": "10.0.0.0/8", "gw": "10.9.0.254"}]
- * The k-th entry of a resource is for the pod's k-th device of it, in the order of desired.h. Keys
- * are compared as those of pools are: without case, null is absent. */
+ * Entry k of a resource applies to the pod's k-th device of it, in the order of desired.h. As in
+ * pools, the case of keys is ignored, and null means absent. */
 #pragma once
 
 #include "attachment.h"
@@ -22,9 +24,9 @@
 #define NETWORK_LINK_KEY(id, ...) NETWORK_##id
 #define NETWORK_VF_KEY(id, ...)	  NETWORK_##id
 
-/* Keys of an entry, and of a pool's "network": what stands in both means the same in both. */
+/* Keys of an entry, and of a pool's "network"; keys of both have the same meaning. */
 enum network_key {
-	NETWORK_DRIFT, /* these four of pools only */
+	NETWORK_DRIFT, /* these four only in pools */
 	NETWORK_TIMEOUT,
 	NETWORK_ALLOW,
 	NETWORK_SUBNETS,
@@ -33,11 +35,12 @@ enum network_key {
 	NETWORK_IPS,
 	NETWORK_ROUTES,
 	NETWORK_GATEWAY,
-	NETWORK_IPAM,	   /* never of a pod's entry */
-	NETWORK_INTERFACE, /* from here on of one interface: of entries, and of orders (order.h) */
+	NETWORK_IPAM,	   /* never in a pod's entry */
+	NETWORK_INTERFACE, /* from here on for a single interface: in entries, and in admin requests
+			      (admin_request.h) */
 	NETWORK_MAC,
 	NETWORK_GUID,
-	NETWORK_RESOURCE, /* of entries only */
+	NETWORK_RESOURCE, /* only in entries */
 	N_NETWORK_KEYS
 };
 #define NETWORK_BIT(key)       (1u << (key))
@@ -50,9 +53,9 @@ _Static_assert(N_NETWORK_KEYS <= 32, "they are bits of an unsigned");
 
 struct network_request {
 	char resource[RESOURCE_NAME_SIZE];
-	struct net_plan plan; /* what the entry says */
-	unsigned keys;	      /* NETWORK_BIT()s of what it says */
-	unsigned entry;	      /* of the list, from 1 */
+	struct net_plan plan; /* the entry's values */
+	unsigned keys;	      /* NETWORK_BIT()s of the keys present */
+	unsigned entry;	      /* number in the list, from 1 */
 };
 
 struct network_requests {
@@ -60,35 +63,35 @@ struct network_requests {
 	size_t n;
 };
 
-/* NULL text is the empty list. -EINVAL: "rocelet.dev/networks: entry 2: vlan: 5000 is not between 0
- * and 4094"; the caller puts the pod in front. Unknown keys are refused, with a suggestion: a
- * typing error would start the pod on the wrong network. So are names, addresses and MACs that
- * stand twice. -ENOMEM. *ret is untouched on failure. */
+/* Parses the annotation; NULL is an empty list. -EINVAL: "rocelet.dev/networks: entry 2: vlan: 5000
+ * is not between 0 and 4094"; the caller adds the pod. Unknown keys are errors, with a suggestion,
+ * because a misspelt key would start the pod on the wrong network. So are duplicate names,
+ * addresses and MACs. -ENOMEM. *ret is untouched on failure. */
 int networks_parse(struct network_requests *ret, const char *text, struct err *);
 void network_requests_done(struct network_requests *);
 
-/* The plan of one device: the pool's, with the request's (may be NULL) over it, key by key. What
- * belongs together is replaced together: "ips" its "ips" and "ipam", "routes" or "gateway"
- * all of its routes; "vlan": 0 also takes its QoS and protocol away. number: of the interface in
- * the pod, from 1, for "net1". -EINVAL: what the pool does not allow (network_allowed()), or, "KEY:
- * sentence", what does not go together (network_wrong()). */
+/* Makes the plan of one device: the pool's, overridden by the request (may be NULL) key by key.
+ * Related values are replaced together: "ips" replaces "ips" and "ipam"; "routes" or "gateway" all
+ * routes; "vlan": 0 also removes QoS and protocol. number: of the interface in the pod, from 1, for
+ * the name "net1". -EINVAL: not allowed by the pool (network_allowed()), or "KEY: message" for
+ * contradictions (network_wrong()). */
 int network_plan(struct net_plan *ret, const struct pool_network *, const struct network_request *,
 		 unsigned number, struct err *);
 
-/* Whether a pod may ask for that in this pool: the keys of every pod and those that "allow" names,
- * an MTU up to the pool's, addresses within its subnets that are not its gateway. -EINVAL:
- * "rocelet.dev/networks: entry 1: vlan: ..", and what would allow it. */
+/* Checks whether the pool allows the request: keys that every pod may use and those in "allow", an
+ * MTU up to the pool's, and addresses within its subnets other than its gateway. -EINVAL:
+ * "rocelet.dev/networks: entry 1: vlan: ..", and the setting that would allow it. */
 int network_allowed(const struct pool_network *, const struct network_request *, struct err *);
-/* Where the pool says no MTU, the device's own is the most. Fills *e, too. */
+/* Like network_allowed(), for the MTU: if the pool has none, the device's own is the maximum. */
 int network_mtu_allowed(const struct pool_network *, const struct network_request *,
 			unsigned device_mtu, struct err *e);
 
-/* What does not go together in a plan, and the key that it is said of; NULL: all of it does. Some
- * of it: QoS without VLAN, "ips" beside "ipam", a VLAN on a macvlan. */
+/* Returns a message about a contradiction in a plan, and its key; NULL: none. Examples: QoS without
+ * VLAN, "ips" together with "ipam", a VLAN on a macvlan. */
 const char *network_wrong(const struct net_plan *, const char **ret_key);
-/* The plan for that function: what only a VF has is refused of others (-EINVAL), a MAC is then set
- * on the netdev alone, as there is no PF to set it through. */
+/* Adapts the plan to a function. If it is not a VF, settings that only VFs have are -EINVAL, and
+ * its MAC is set on the netdev only, because there is no PF. */
 int network_on_function(struct net_plan *, const struct function *, struct err *);
-/* The first key of a plan that only a VF has, set through its PF; NULL: there is none. A MAC is not
- * among them. */
+/* The first key of a plan that only VFs have, because it is set through the PF; NULL: none. A MAC
+ * does not count. */
 const char *network_vf_key(const struct net_plan *);

@@ -1,5 +1,6 @@
-/* options.c - the option table; from it the command line, the config file's text, --help and
- * docs/reference/options.md. */
+// SPDX-License-Identifier: Apache-2.0
+/* options.c - the option table; the parsers of command line and config file, --help and
+ * docs/reference/options.md are based on it. */
 #include <ctype.h>
 #include <errno.h>
 #include <jansson.h>
@@ -13,6 +14,9 @@
 #include "cleanup.h"
 #include "config_file.h"
 #include "config_json.h"
+#include "config_schema.h"
+#include "groups.h"
+#include "ipam_grants.h"
 #include "json_text.h"
 #include "options.h"
 #include "suggest.h"
@@ -30,17 +34,18 @@ enum option_type {
 
 struct option_def {
 	const char *name;	    /* flag without "--", and key of the config file */
-	const char *arg;	    /* placeholder in --help, NULL = takes none */
-	size_t offset;		    /* into struct options; OPT_ACTION: the action */
-	const char *def;	    /* as it would be written on the command line */
+	const char *arg;	    /* placeholder of its value in --help, NULL = no value */
+	size_t offset;		    /* offset in struct options; OPT_ACTION: the action */
+	const char *def;	    /* default, as on the command line */
 	double min, max;	    /* OPT_NUMBER, OPT_SECONDS */
 	const char *const *choices; /* OPT_CHOICE, NULL-terminated; the index is stored */
 	const char *help;
 	enum option_type type;
 	bool flag_only; /* not a key of the config file */
 	bool key_only;	/* not a flag */
-	bool followed;	/* while the daemon runs, when the file is read anew */
+	bool followed;	/* a running daemon applies a change when it reloads the file */
 	bool netdevs;	/* OPT_LIST: the items are names of netdevs */
+	bool grants;	/* OPT_LIST: the items are those of ipam_grants.h */
 };
 
 static const char *const log_levels[] = {"error", "warn", "info", "debug", NULL};
@@ -48,6 +53,7 @@ static const char *const log_formats[] = {"text", "json", NULL};
 static const char *const compat_names[] = {"none", "node_exporter", NULL};
 static const char *const registrations[] = {"auto", "registry", "legacy", NULL};
 static const char *const shutdown_policies[] = {"keep", "zero", NULL};
+static const char *const lost_pools[] = {"hold", "refuse", "accept", NULL};
 static const char *const seccomp_modes[] = {"on", "log", "off", NULL};
 static const char *const fabrics[] = {[CC_UNKNOWN] = "unknown",
 				      [CC_DCQCN] = "dcqcn",
@@ -75,13 +81,18 @@ static const struct option_def option_table[] = {
 	{OPTION("config", "FILE", config, OPT_TEXT, "/etc/rocelet/config.json",
 		"configuration file; when it is absent, rocelet only observes"),
 	 .flag_only = true},
+	{OPTION("group", "NAME", group, OPT_TEXT, "",
+		"group of the configuration that applies here; empty: $ROCELET_GROUP, or the first that matches"),
+	 .flag_only = true},
 	{TEXT("sysfs-root", "DIR", sysfs_root, "/sys",
 	      "where sysfs is mounted; of a directory that is not sysfs only files are read")},
 	{TEXT("dev-root", "DIR", dev_root, "/dev", "where device nodes are")},
 	{TEXT("proc-root", "DIR", proc_root, "/proc", "where procfs is mounted")},
 	{TEXT("kubelet-dir", "DIR", kubelet_dir, "/var/lib/kubelet", "the kubelet's directory")},
+	{TEXT("pod-resources", "PATH", pod_resources, "",
+	      "folder of the kubelet's list of allocations, beside its folder pods, if its --root-dir is not kubelet-dir; empty: kubelet-dir/pod-resources")},
 	{TEXT("cri-socket", "PATH", cri_socket, "",
-	      "container runtime socket; empty: containerd's or CRI-O's, whichever exists")},
+	      "container runtime socket; empty: that of containerd, CRI-O, k3s, RKE2, k0s or MicroK8s, whichever exists")},
 	{TEXT("listen", "ADDR:PORT", listen, ":9907", "HTTP address; empty: no TCP listener")},
 	{TEXT("tls-cert", "PATH", tls_cert, "",
 	      "certificate (PEM, with its chain) for the TCP listener; empty: no TLS")},
@@ -100,6 +111,9 @@ static const struct option_def option_table[] = {
 	      "ask the rocelet that serves run-dir/rocelet.sock to hand this node over, so that the kubelet's devices stay; for upgrades")},
 	{TEXT("cni-path", "DIRS", cni_path, "/opt/cni/bin:/usr/lib/cni",
 	      "folders of IPAM plugins, separated by ':'")},
+	{LIST("cni-ipam-needs", "NEED,...", cni_ipam_needs,
+	      "what IPAM plugins of CNI configurations may use, as TYPE:KEY=VALUE (whereabouts:network=host, nv-ipam:write=/var/lib/cni/nv-ipam); empty: nothing"),
+	 .grants = true},
 	{SECONDS("sample-interval", sample_interval_ms, "1", 0.01, 3600,
 		 "time between samples of all counters")},
 	{CHOICE("log-level", "LEVEL", log_level, log_levels, "info",
@@ -112,9 +126,13 @@ static const struct option_def option_table[] = {
 		"also publish another exporter's names")},
 	{BOOL("port-counters", port_counters,
 	      "also read ports/N/counters/ (costs a firmware command per file on mlx5)")},
+	{BOOL("all-series", all_series,
+	      "publish all series: of VFs that are idle, each healthy device, slots of shared resources, and what few need of a VF")},
 	{LIST("optional-counters", "NAME,...", optional_counters,
 	      "optional counters to switch on where a port has them (cc_rx_ce_pkts, ...); empty: leave them alone")},
 	{BOOL("no-bpf", no_bpf, "load no BPF program")},
+	{BOOL("unprivileged", unprivileged,
+	      "use no capability, and do not report missing ones: no BPF, no events of other network namespaces; for observing and offering devices")},
 	{NETDEVS("mirrors", mirrors,
 		 "netdevs to which a switch mirrors RoCE traffic: BPF counts what arrives there")},
 	{NETDEVS(
@@ -143,12 +161,17 @@ static const struct option_def option_table[] = {
 		"how the kubelet learns of resources; auto: registry if the kubelet watches plugins_registry")},
 	{CHOICE("shutdown-policy", "POLICY", shutdown_policy, shutdown_policies, "keep",
 		"on shutdown keep the resources, or report none to the kubelet")},
+	{CHOICE("lost-pool", "POLICY", lost_pool, lost_pools, "hold",
+		"an edit that takes all devices from a pool of this node: hold, wait until no pod has any of them; refuse; accept"),
+	 .followed = true},
 	{TEXT("resource-prefix", "NAME", resource_prefix, "",
 	      "prefix of resources that name none; empty: the usual one of each grammar")},
 	{BOOL("use-cdi", use_cdi, "hand devices over as CDI devices, unless a pool sets it")},
 	{TEXT("cdi-dir", "DIR", cdi_dir, "/var/run/cdi", "where CDI specifications are written")},
 	{TEXT("devinfo-dir", "DIR", devinfo_dir, "/var/run/k8s.cni.cncf.io/devinfo/dp",
 	      "where device information for Multus is written")},
+	{TEXT("features-dir", "PATH", features_dir, "",
+	      "folder of Node Feature Discovery (/etc/kubernetes/node-feature-discovery/features.d) in which to write facts that become node labels; empty: none")},
 	{OPTION("diagnosis", NULL, diagnosis, OPT_THRESHOLDS, "",
 		"an object: limits by which the diagnosis judges"),
 	 .key_only = true, .followed = true},
@@ -158,12 +181,26 @@ static const struct option_def option_table[] = {
 	{ACTION("check-config", ACTION_CHECK_CONFIG,
 		"check the configuration and exit: 0, it is right; 2, it cannot work; 1, the node cannot be scanned")},
 	{OPTION("strict", NULL, strict, OPT_BOOL, "false",
-		"with --check-config: 1 also if there are warnings or a resource is left out"),
+		"with --check-config: 1 also if there are warnings or a resource is left out; always: an IPAM plugin that is not in cni-path is an error"),
 	 .flag_only = true},
 	{ACTION("print-config", ACTION_PRINT_CONFIG,
 		"print the options in effect as a configuration file and exit")},
+	{ACTION("print-schema", ACTION_PRINT_SCHEMA,
+		"print the JSON Schema of the configuration file and exit")},
 	{ACTION("suggest-config", ACTION_SUGGEST_CONFIG,
 		"scan the node, print a configuration that suits it, with reasons, and exit")},
+	{OPTION("install-cni", "DIR", install_cni, OPT_TEXT, "",
+		"copy the CNI plugin rocelet-cni into the folder and exit"),
+	 .flag_only = true},
+	{OPTION("link", "NAME,...", link, OPT_LIST, "",
+		"with --install-cni: also make links of these names (sriov, ...) to the plugin"),
+	 .flag_only = true},
+	{OPTION("uninstall-cni", "DIR", uninstall_cni, OPT_TEXT, "",
+		"remove rocelet-cni and the links to it from the folder and exit"),
+	 .flag_only = true},
+	{OPTION("remove-features", "DIR", remove_features, OPT_TEXT, "",
+		"remove the file that features-dir has made from the folder and exit"),
+	 .flag_only = true},
 	{ACTION("version", ACTION_VERSION, "print the version and exit")},
 	{ACTION("help", ACTION_HELP, "print this help and exit")},
 };
@@ -189,6 +226,7 @@ const char *const pool_config_keys[N_POOL_CONFIG_KEYS] = {
 	[KEY_POOLS] = "pools",
 	[KEY_MODE] = "mode",
 	[KEY_PF_NETDEVICES] = "pfNetdevices",
+	[KEY_GROUPS] = "groups",
 };
 
 enum pool_config_key pool_config_key(const char *key)
@@ -200,7 +238,7 @@ enum pool_config_key pool_config_key(const char *key)
 	return (enum pool_config_key)i;
 }
 
-/* Known names near a misspelt one; NULL: none. keys: of the config file only. */
+/* The known name most similar to a misspelt one; NULL: none. keys: only keys of the config file. */
 static const char *option_suggest(const char *name, size_t len, bool keys)
 {
 	const char *names[ARRAY_SIZE(option_table) + N_POOL_CONFIG_KEYS];
@@ -214,7 +252,7 @@ static const char *option_suggest(const char *name, size_t len, bool keys)
 	return suggest(name, len, names, n);
 }
 
-/* Without a name a file would be looked for at the root. */
+/* An empty name would resolve to the root folder. */
 static bool needs_name(const struct option_def *d)
 {
 	return strcmp(d->arg, "DIR") == 0 || strcmp(d->arg, "FILE") == 0;
@@ -297,7 +335,7 @@ static int option_list_add(struct option_list *list, const struct option_def *d,
 			       len > 40 ? 40 : (int)len, item);
 	memcpy(list->items[list->n], item, len);
 	list->items[list->n++][len] = '\0';
-	return 0;
+	return d->grants ? ipam_grant_check(list->items[list->n - 1], e) : 0;
 }
 
 /* "a,b,c"; "" is the empty list. */
@@ -318,7 +356,7 @@ static int set_list(const struct option_def *d, struct option_list *field, const
 	return r;
 }
 
-/* Takes a value as the command line spells it; *o is untouched on failure. */
+/* Sets a value as spelt on the command line; *o is untouched on failure. */
 static int option_set(struct options *o, const struct option_def *d, const char *value,
 		      struct err *e)
 {
@@ -364,7 +402,7 @@ static int options_unknown_flag(const char *name, size_t len, struct err *e)
 	return err_set(e, -EINVAL, "unknown flag --%.*s, see --help", (int)len, name);
 }
 
-/* One flag at argv[*i]; moves *i past a value of its own. */
+/* Parses one flag at argv[*i]; moves *i past its value. */
 static int parse_flag(struct options *o, enum option_action *action, int argc, char *const argv[],
 		      int *i, struct err *e)
 {
@@ -417,107 +455,17 @@ bool options_has_flag(const char *name, int argc, char *const argv[])
 	return false;
 }
 
-/* --- the config file and all together --------------------------------------------------------- */
+/* --- the file --------------------------------------------------------------------------------- */
 
-static int load_file(struct options *o, struct config_file *file, bool must_exist,
-		     options_warn_fn *warn, void *arg, struct err *e)
-{
-	int r = config_file_read(file, o->config, e);
-
-	if (r == -ENOENT && !must_exist)
-		return 0;
-	return r < 0 ? r : options_parse_json(o, file->text, file->len, o->config, warn, arg, e);
-}
-
-/* Whoever asks for a configuration may have none, or a wrong one. */
-static bool goes_by_file(enum option_action action)
-{
-	return action != ACTION_HELP && action != ACTION_VERSION && action != ACTION_SUGGEST_CONFIG;
-}
-
-int options_of_flags(struct options *ret, enum option_action *ret_action, int argc,
-		     char *const argv[], struct err *e)
-{
-	options_defaults(ret);
-	*ret_action = ACTION_RUN;
-	return parse_argv(ret, ret_action, argc, argv, e);
-}
-
-/* Of a key, or a key of an object. */
+/* Prefixes the message with the place of a key, or of a key in an object. */
 static int wrap_place(struct err *e, const char *name, const char *text, size_t len,
 		      const struct json_place *at)
 {
+	bool named = at->up && at->up->key;
+
 	return err_wrap(e, "%s:%u: \"%s%s%.60s\"", name, json_line(text, len, at),
-			at->up ? at->up->key : "", at->up ? "." : "", at->key);
+			named ? at->up->key : "", named ? "." : "", at->key);
 }
-
-/* How long something must be so, or how far samples may be apart, where that is not 0. */
-static bool is_window(const struct threshold_key *k)
-{
-	static const char end[] = "_seconds";
-	size_t n = strlen(k->name);
-
-	return k->least > 0 && n >= strlen(end) && strcmp(k->name + n - strlen(end), end) == 0;
-}
-
-/* A window has at least two samples: what is given shorter is wrong, and defaults follow. */
-static int fit_windows(struct options *o, const struct config_file *file, struct err *e)
-{
-	double two_samples = 2 * o->sample_interval_ms / 1000.0;
-
-	for (int i = 0; i < N_THRESHOLDS; i++) {
-		const struct threshold_key *k = threshold_key((enum threshold)i);
-		const struct json_place object = {NULL, "diagnosis", 0}, at = {&object, k->name, 0};
-		double *v = &o->diagnosis.value[i];
-		double least = fmin(two_samples, k->greatest);
-
-		if (!is_window(k) || *v >= least)
-			continue;
-		if (*v != k->fallback) {
-			err_set(e, -EINVAL, "%.10g is less than twice the sample-interval", *v);
-			return wrap_place(e, o->config, file->text, file->len, &at);
-		}
-		*v = least;
-	}
-	return 0;
-}
-
-int options_load(struct options *ret, enum option_action *ret_action, struct config_file *ret_file,
-		 int argc, char *const argv[], options_warn_fn *warn, void *arg, struct err *e)
-{
-	enum option_action action = ACTION_RUN;
-	struct config_file file = {0};
-	struct options o;
-	int r;
-
-	options_defaults(&o);
-	/* For --config, and to refuse bad flags first. */
-	r = parse_argv(&o, &action, argc, argv, e);
-	if (r == 0 && goes_by_file(action)) {
-		char config[OPTION_TEXT_SIZE];
-
-		memcpy(config, o.config, sizeof(config));
-		options_defaults(&o);
-		memcpy(o.config, config, sizeof(config));
-		r = load_file(&o, &file, options_has_flag("config", argc, argv), warn, arg, e);
-		if (r == 0)
-			r = parse_argv(&o, &action, argc, argv, e);
-	}
-	if (r == 0)
-		r = fit_windows(&o, &file, e);
-	if (r == 0) {
-		*ret = o;
-		*ret_action = action;
-		if (ret_file) {
-			*ret_file = file;
-			return 0;
-		}
-	}
-	config_file_done(&file);
-	return r;
-}
-
-/* --- the file --------------------------------------------------------------------------------- */
 
 static int set_json_list(struct option_list *field, const struct option_def *d, const json_t *value,
 			 struct err *e)
@@ -558,7 +506,7 @@ static const struct threshold_key *find_threshold(const char *key)
 	return NULL;
 }
 
-/* *ret_key: the one that is wrong. */
+/* *ret_key: the wrong key. */
 static int set_thresholds(struct thresholds *t, const json_t *object, const char **ret_key,
 			  struct err *e)
 {
@@ -585,8 +533,8 @@ static int set_thresholds(struct thresholds *t, const json_t *object, const char
 	return 0;
 }
 
-/* The type a JSON value must have; numbers travel as text so that both readers share one check.
- * *ret_key: of an object, the key that is wrong, NULL: it is all of it. */
+/* Checks the type of a JSON value; numbers are converted to text so that both parsers share one
+ * check. *ret_key: the wrong key of an object; NULL: the whole value. */
 static int set_json(struct options *o, const struct option_def *d, const json_t *value,
 		    const char **ret_key, struct err *e)
 {
@@ -612,8 +560,8 @@ static int set_json(struct options *o, const struct option_def *d, const json_t 
 				     : err_set(e, -EINVAL, "is not a string");
 }
 
-/* The key of a guard that was meant by it: without that guard everybody would get in. NULL: none.
- */
+/* The key for TLS or authentication that this unknown key resembles; NULL: none. Ignoring such a
+ * typo would leave the TCP port open to anyone. */
 static const char *misspelt_guard(const char *key)
 {
 	static const char *const guards[] = {"tls-cert", "tls-key", "auth-token-file",
@@ -637,40 +585,231 @@ static void warn_unknown(const char *file, unsigned line, const char *key, optio
 	warn(sentence, arg);
 }
 
+/* The text that is being read, for messages. */
+struct options_text {
+	const char *name, *text;
+	size_t len;
+	options_warn_fn *warn;
+	void *arg;
+};
+
+/* Reads one key; `at` is its place. */
+static int options_read_key(struct options *o, const struct options_text *t,
+			    const struct json_place *at, const json_t *value, struct err *e)
+{
+	const struct option_def *d = option_find(at->key, strlen(at->key));
+	struct json_place below = {at, NULL, 0};
+	const char *guard = d ? NULL : misspelt_guard(at->key);
+
+	if (pool_config_key(at->key) != N_POOL_CONFIG_KEYS)
+		return 0;
+	if (guard)
+		return err_set(e, -EINVAL, "%s:%u: unknown key \"%.60s\", write \"%s\"", t->name,
+			       json_line(t->text, t->len, at), at->key, guard);
+	if (!d || d->flag_only)
+		warn_unknown(t->name, json_line(t->text, t->len, at), at->key, t->warn, t->arg);
+	else if (set_json(o, d, value, &below.key, e) < 0)
+		return wrap_place(e, t->name, t->text, t->len, below.key ? &below : at);
+	return 0;
+}
+
+/* up: the place of the object; NULL = the top level. */
+static int options_read_keys(struct options *o, const struct options_text *t,
+			     const struct json_place *up, const json_t *object, struct err *e)
+{
+	const char *key;
+	json_t *value;
+	int r = 0;
+
+	json_object_foreach ((json_t *)object, key, value) {
+		struct json_place at = {up, key, 0};
+
+		if (r == 0 && !(up && groups_own_key(key)))
+			r = options_read_key(o, t, &at, value, e);
+	}
+	return r;
+}
+
+static int options_read_group(struct options *o, const struct options_text *t, const json_t *root,
+			      const char *name, struct err *e)
+{
+	const struct json_place list = {NULL, "groups", 0};
+	struct json_place at = {&list, NULL, 0};
+	const json_t *group = *name ? groups_find(root, name, &at.index) : NULL;
+
+	return group ? options_read_keys(o, t, &at, group, e) : 0;
+}
+
 int options_parse_json(struct options *o, const char *text, size_t len, const char *name,
 		       options_warn_fn *warn, void *arg, struct err *e)
 {
+	const struct options_text t = {name, text, len, warn, arg};
 	struct options parsed = *o;
 	struct err wrong = {0};
-	json_t *root = config_json(text, len, name, NULL, NULL, &wrong), *value;
-	const char *key;
-	int r = 0;
+	json_t *root = config_json(text, len, name, NULL, NULL, &wrong);
+	int r;
 
 	if (!root)
 		return err_set(e, wrong.code, "%s", wrong.msg);
-	json_object_foreach (root, key, value) {
-		const struct option_def *d = option_find(key, strlen(key));
-		struct json_place at = {NULL, key, 0}, below = {&at, NULL, 0};
-
-		if (r < 0)
-			break;
-		if (pool_config_key(key) != N_POOL_CONFIG_KEYS)
-			continue;
-		if (!d && misspelt_guard(key))
-			r = err_set(e, -EINVAL, "%s:%u: unknown key \"%.60s\", write \"%s\"", name,
-				    json_line(text, len, &at), key, misspelt_guard(key));
-		else if (!d || d->flag_only)
-			warn_unknown(name, json_line(text, len, &at), key, warn, arg);
-		else if (set_json(&parsed, d, value, &below.key, e) < 0)
-			r = wrap_place(e, name, text, len, below.key ? &below : &at);
-	}
+	r = options_read_keys(&parsed, &t, NULL, root, e);
 	json_decref(root);
 	if (r == 0)
 		*o = parsed;
 	return r;
 }
 
-/* --- writing -------------------------------------------------------------------------------- */
+int options_check_group(const struct options *o, const struct config_file *file,
+			options_warn_fn *warn, void *arg, struct err *e)
+{
+	const struct options_text t = {o->config, file->text, file->len, warn, arg};
+	struct options as_if = *o;
+	struct err wrong = {0};
+	json_t *root = config_json(file->text, file->len, o->config, NULL, NULL, &wrong);
+	int r;
+
+	if (!root)
+		return err_set(e, wrong.code, "%s", wrong.msg);
+	r = options_read_group(&as_if, &t, root, file->group, e);
+	json_decref(root);
+	return r;
+}
+
+/* --- the config file, and all sources --------------------------------------------------------- */
+
+/* The facts depend on sysfs-root, where the flag takes precedence over the file. */
+static int options_choose_group(const struct options *o, const char *sysfs_flag, json_t *root,
+				struct config_file *file, struct err *e)
+{
+	const struct groups_text text = {o->config, file->text, file->len};
+	const char *wanted = getenv("ROCELET_GROUP");
+	struct node_facts facts;
+
+	if (o->group[0])
+		wanted = o->group;
+	file->has_groups = json_find(root, "groups", NULL) != NULL;
+	if (!file->has_groups && !(wanted && *wanted))
+		return 0;
+	node_facts_read(&facts, *sysfs_flag ? sysfs_flag : o->sysfs_root);
+	return groups_choose(root, &text, wanted ? wanted : "", &facts, file->group, e);
+}
+
+/* Reads the options of the top level, and then those of the group. */
+static int options_read_file(struct options *o, const char *sysfs_flag, struct config_file *file,
+			     options_warn_fn *warn, void *arg, struct err *e)
+{
+	struct options parsed = *o;
+	struct err wrong = {0};
+	json_t *root = config_json(file->text, file->len, o->config, NULL, NULL, &wrong);
+	const struct options_text text = {o->config, file->text, file->len, warn, arg};
+	int r;
+
+	if (!root)
+		return err_set(e, wrong.code, "%s", wrong.msg);
+	r = options_read_keys(&parsed, &text, NULL, root, e);
+	if (r == 0)
+		r = options_choose_group(&parsed, sysfs_flag, root, file, e);
+	if (r == 0)
+		r = options_read_group(&parsed, &text, root, file->group, e);
+	json_decref(root);
+	if (r == 0)
+		*o = parsed;
+	return r;
+}
+
+static int load_file(struct options *o, const char *sysfs_flag, struct config_file *file,
+		     bool must_exist, options_warn_fn *warn, void *arg, struct err *e)
+{
+	int r = config_file_read(file, o->config, e);
+
+	if (r == -ENOENT && !must_exist)
+		return 0;
+	return r < 0 ? r : options_read_file(o, sysfs_flag, file, warn, arg, e);
+}
+
+/* --suggest-config works without a configuration, or with a wrong one. */
+static bool goes_by_file(enum option_action action)
+{
+	return action != ACTION_HELP && action != ACTION_VERSION &&
+	       action != ACTION_SUGGEST_CONFIG && action != ACTION_PRINT_SCHEMA;
+}
+
+int options_of_flags(struct options *ret, enum option_action *ret_action, int argc,
+		     char *const argv[], struct err *e)
+{
+	options_defaults(ret);
+	*ret_action = ACTION_RUN;
+	return parse_argv(ret, ret_action, argc, argv, e);
+}
+
+/* Is it the length of a window of samples, which must not be 0? */
+static bool is_window(const struct threshold_key *k)
+{
+	static const char end[] = "_seconds";
+	size_t n = strlen(k->name);
+
+	return k->least > 0 && n >= strlen(end) && strcmp(k->name + n - strlen(end), end) == 0;
+}
+
+/* A window needs at least two samples: shorter configured values are errors, shorter defaults are
+ * adapted. */
+static int fit_windows(struct options *o, const struct config_file *file, struct err *e)
+{
+	double two_samples = 2 * o->sample_interval_ms / 1000.0;
+
+	for (int i = 0; i < N_THRESHOLDS; i++) {
+		const struct threshold_key *k = threshold_key((enum threshold)i);
+		const struct json_place object = {NULL, "diagnosis", 0}, at = {&object, k->name, 0};
+		double *v = &o->diagnosis.value[i];
+		double least = fmin(two_samples, k->greatest);
+
+		if (!is_window(k) || *v >= least)
+			continue;
+		if (*v != k->fallback) {
+			err_set(e, -EINVAL, "%.10g is less than twice the sample-interval", *v);
+			return wrap_place(e, o->config, file->text, file->len, &at);
+		}
+		*v = least;
+	}
+	return 0;
+}
+
+int options_load(struct options *ret, enum option_action *ret_action, struct config_file *ret_file,
+		 int argc, char *const argv[], options_warn_fn *warn, void *arg, struct err *e)
+{
+	enum option_action action = ACTION_RUN;
+	struct config_file file = {0};
+	struct options o;
+	int r;
+
+	options_defaults(&o);
+	/* The first pass finds --config, and rejects wrong flags before the file is read. */
+	r = parse_argv(&o, &action, argc, argv, e);
+	if (r == 0 && goes_by_file(action)) {
+		const struct options flags = o;
+		bool has_sysfs = options_has_flag("sysfs-root", argc, argv);
+
+		options_defaults(&o);
+		memcpy(o.config, flags.config, sizeof(o.config));
+		memcpy(o.group, flags.group, sizeof(o.group));
+		r = load_file(&o, has_sysfs ? flags.sysfs_root : "", &file,
+			      options_has_flag("config", argc, argv), warn, arg, e);
+		if (r == 0)
+			r = parse_argv(&o, &action, argc, argv, e);
+	}
+	if (r == 0)
+		r = fit_windows(&o, &file, e);
+	if (r == 0) {
+		*ret = o;
+		*ret_action = action;
+	}
+	if (ret_file)
+		*ret_file = file;
+	else
+		config_file_done(&file);
+	return r;
+}
+
+/* --- printing -------------------------------------------------------------------------------- */
 
 static json_t *list_json(const struct option_list *list)
 {
@@ -772,16 +911,16 @@ size_t options_overridden(const struct options *o, const struct config_file *fil
 			  size_t size)
 {
 	struct options by_file = *o;
+	struct config_file copy = *file;
 
 	names[0] = '\0';
-	if (!file->text || options_parse_json(&by_file, file->text, file->len, o->config,
-					      ignore_warning, NULL, NULL) < 0)
+	if (!file->text ||
+	    options_read_file(&by_file, o->sysfs_root, &copy, ignore_warning, NULL, NULL) < 0)
 		return 0;
 	return options_changed(o, &by_file, names, size);
 }
 
-/* --- --help and docs/reference/options.md ------------------------------------------------------
- */
+/* --- --help and docs/reference/options.md ----------------------------------------------------- */
 
 void options_help(FILE *f)
 {
@@ -836,4 +975,77 @@ void options_markdown(FILE *f)
 	      "`stale_source_seconds`, `clear_seconds`) of less than two `sample-interval`s are refused; their\n"
 	      "defaults grow with it.\n",
 	      f);
+}
+
+/* --- schema ----------------------------------------------------------------------------------- */
+
+static json_t *options_list_schema(void)
+{
+	return json_pack("{s:s, s:i, s:{s:s, s:i, s:i}}", "type", "array", "maxItems",
+			 OPTION_LIST_MAX, "items", "type", "string", "minLength", 1, "maxLength",
+			 OPTION_LIST_ITEM - 1);
+}
+
+static json_t *options_thresholds_schema(void)
+{
+	json_t *object = config_schema_object();
+
+	for (int i = 0; i < N_THRESHOLDS; i++) {
+		const struct threshold_key *k = threshold_key((enum threshold)i);
+
+		config_schema_property(object, k->name,
+				       json_pack("{s:s, s:f, s:f, s:f, s:s}", "type", "number",
+						 "minimum", k->least, "maximum", k->greatest,
+						 "default", k->fallback, "description", k->help));
+	}
+	return object;
+}
+
+static json_t *options_one_schema(const struct option_def *d)
+{
+	size_t n = 0;
+
+	switch (d->type) {
+	case OPT_BOOL:
+		return config_schema_json(SCHEMA_BOOL);
+	case OPT_NUMBER:
+		return config_schema_integer(d->min, d->max);
+	case OPT_SECONDS:
+		return json_pack("{s:s, s:f, s:f}", "type", "number", "minimum", d->min, "maximum",
+				 d->max);
+	case OPT_CHOICE:
+		while (d->choices[n])
+			n++;
+		return config_schema_words(d->choices, n);
+	case OPT_LIST:
+		return options_list_schema();
+	case OPT_THRESHOLDS:
+		return options_thresholds_schema();
+	case OPT_TEXT:
+	case OPT_ACTION:
+		break;
+	}
+	return json_pack("{s:s, s:i, s:i}", "type", "string", "maxLength", OPTION_TEXT_SIZE - 1,
+			 "minLength", needs_name(d));
+}
+
+json_t *config_schema_of_options(void)
+{
+	json_t *object = config_schema_object();
+	struct options defaults;
+
+	options_defaults(&defaults);
+	for (size_t i = 0; i < ARRAY_SIZE(option_table); i++) {
+		const struct option_def *d = &option_table[i];
+		json_t *one;
+
+		if (d->flag_only)
+			continue;
+		one = options_one_schema(d);
+		json_object_set_new(one, "description", json_string(d->help));
+		if (d->type != OPT_THRESHOLDS)
+			json_object_set_new(one, "default", options_value_json(&defaults, d));
+		config_schema_property(object, d->name, one);
+	}
+	return object;
 }

@@ -1,8 +1,9 @@
-/* options.h - the daemon's options: one table makes the flags, the config file's keys, --help,
- * --print-config and docs/reference/options.md. Pure but for reading the file.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* options.h - the daemon's options: one table defines the flags, the keys of the config file,
+ * --help, --print-config and docs/reference/options.md. Pure, except for reading the file.
  *
- * Precedence: built-in default < config file < flag. After options_load() the struct is treated as
- * const. */
+ * Precedence: built-in default < config file < flag. The struct is constant after
+ * options_load(). */
 #pragma once
 
 #include <limits.h>
@@ -26,23 +27,28 @@ struct option_list {
 
 struct options {
 	char config[OPTION_TEXT_SIZE];
+	char group[OPTION_TEXT_SIZE]; /* requested; "" = $ROCELET_GROUP, or the one that matches */
 	char sysfs_root[OPTION_TEXT_SIZE], dev_root[OPTION_TEXT_SIZE], proc_root[OPTION_TEXT_SIZE];
-	char kubelet_dir[OPTION_TEXT_SIZE], cri_socket[OPTION_TEXT_SIZE];
+	char kubelet_dir[OPTION_TEXT_SIZE], pod_resources[OPTION_TEXT_SIZE];
+	char cri_socket[OPTION_TEXT_SIZE];
 	char listen[OPTION_TEXT_SIZE];
 	char tls_cert[OPTION_TEXT_SIZE], tls_key[OPTION_TEXT_SIZE];
 	char auth_token_file[OPTION_TEXT_SIZE], basic_auth_file[OPTION_TEXT_SIZE];
 	char run_dir[OPTION_TEXT_SIZE], state_dir[OPTION_TEXT_SIZE];
 	char cni_path[OPTION_TEXT_SIZE];
-	uint32_t sample_interval_ms; /* given in seconds */
-	uint32_t log_level;	     /* enum log_level */
-	uint32_t log_format;	     /* enum log_format */
+	struct option_list cni_ipam_needs; /* ipam_grants.h */
+	uint32_t sample_interval_ms;	   /* given in seconds */
+	uint32_t log_level;		   /* enum log_level */
+	uint32_t log_format;		   /* enum log_format */
 	bool dry_run;
 	uint32_t seccomp; /* enum seccomp_mode of privileges.h */
-	bool strict;	  /* --check-config: warnings are an exit status, too */
+	bool strict;	  /* --check-config: warnings affect the exit status, too */
 	uint32_t compat;  /* 0 = none, 1 = node_exporter */
 	bool port_counters;
+	bool all_series;
 	struct option_list optional_counters;
 	bool no_bpf;
+	bool unprivileged; /* use no capabilities, and report none as missing */
 	struct option_list mirrors, packet_ports; /* names of netdevs */
 	bool packet_pods;
 	uint32_t packet_flows, mirror_flows; /* entries per netdev, 0 = none */
@@ -57,74 +63,96 @@ struct options {
 	bool take_over;
 	uint32_t registration;	  /* enum registration */
 	uint32_t shutdown_policy; /* enum shutdown_policy */
+	uint32_t lost_pool;	  /* enum lost_pool_policy */
 	char resource_prefix[OPTION_TEXT_SIZE];
 	bool use_cdi;
 	char cdi_dir[OPTION_TEXT_SIZE], devinfo_dir[OPTION_TEXT_SIZE];
+	char features_dir[OPTION_TEXT_SIZE]; /* "" = none */
 	struct thresholds diagnosis;
+	/* Actions instead of running the daemon; "" = not given. */
+	char install_cni[OPTION_TEXT_SIZE], uninstall_cni[OPTION_TEXT_SIZE];
+	char remove_features[OPTION_TEXT_SIZE];
+	struct option_list link; /* names of install_cni */
 };
+
+/* Should BPF programs be loaded? */
+static inline bool options_want_bpf(const struct options *o)
+{
+	return !o->no_bpf && !o->unprivileged;
+}
 
 enum event_source { EVENT_SOURCE_AUTO, EVENT_SOURCE_UDEV, EVENT_SOURCE_KERNEL };
 
 enum shutdown_policy { SHUTDOWN_KEEP, SHUTDOWN_ZERO };
 
-/* What the command line asks for instead of running. */
+/* Reaction to a new configuration in which a pool loses all its devices on this node: see
+ * pools_lost.h. */
+enum lost_pool_policy { LOST_POOL_HOLD, LOST_POOL_REFUSE, LOST_POOL_ACCEPT };
+
+/* The action that the command line requests. */
 enum option_action {
 	ACTION_RUN,
 	ACTION_CHECK_CONFIG,
 	ACTION_PRINT_CONFIG,
+	ACTION_PRINT_SCHEMA,
 	ACTION_SUGGEST_CONFIG,
 	ACTION_VERSION,
 	ACTION_HELP
 };
 
-/* Called for each thing in the config file that is odd but harmless; options_load() tells keys that
- * nobody knows, and nothing else. */
+/* Called for each problem in the config file that is not an error; options_load() warns of unknown
+ * keys only. */
 typedef void options_warn_fn(const char *sentence, void *arg);
 
 struct config_file;
 struct json_t;
 
-/* Defaults, then the flags alone. -EINVAL and a sentence that names the flag. */
+/* Sets defaults and flags, without the file. -EINVAL with a message that names the flag. */
 int options_of_flags(struct options *ret, enum option_action *ret_action, int argc,
 		     char *const argv[], struct err *);
-/* Defaults, then the config file (none is fine unless --config named it; not read for what does not
- * go by one: --help, --version, --suggest-config), then the flags. -EINVAL
- * and a sentence that names flag or file, line and key; nothing is returned then. ret_file: the
- * file as it was read, for who parses the rest of it; NULL = not wanted. Also for a reload: the
- * same arguments again, and the file as it is now. */
+/* Sets the defaults, then the config file with the group of this node, then the flags. The file may
+ * be missing unless --config names it, and is not read for actions that need none (--help,
+ * --version, --suggest-config, --print-schema). -EINVAL with a message that names flag or file,
+ * line and key; *ret is untouched then. ret_file: the file and its group for other parsers, also if
+ * the file is invalid; the caller frees it; NULL = not needed. Also used for a reload, with the
+ * same arguments and the current file. */
 int options_load(struct options *ret, enum option_action *ret_action, struct config_file *ret_file,
 		 int argc, char *const argv[], options_warn_fn *, void *arg, struct err *);
 
-/* Is it among the arguments? */
+/* Is this flag among the arguments? */
 bool options_has_flag(const char *name, int argc, char *const argv[]);
 
-/* How many options the file and the flags say differently, so that the flags count; names as of
+/* Number of options that a flag sets to another value than the file does; names as in
  * options_changed(). */
 size_t options_overridden(const struct options *, const struct config_file *, char *names,
 			  size_t size);
 
-/* Parses the text of a config file on top of *o. `name` is for messages. Unknown keys are warned
- * about, and refused if they resemble one that guards the TCP listener; those of pools
- * (pool_config_key()) are pool_config.h's. */
+/* Parses the top level of a config file's text into *o, without its groups. `name` is for messages.
+ * Unknown keys cause warnings, but errors if they resemble a key that guards the TCP listener; the
+ * keys of pools (pool_config_key()) are left to pool_config.h. */
 int options_parse_json(struct options *o, const char *text, size_t len, const char *name,
 		       options_warn_fn *, void *arg, struct err *);
+
+/* Checks the options of the group file->group, as if this node were in it. */
+int options_check_group(const struct options *, const struct config_file *, options_warn_fn *,
+			void *arg, struct err *);
 
 /* The built-in defaults. */
 void options_defaults(struct options *);
 
 void options_help(FILE *);
 void options_markdown(FILE *);
-/* The options in effect as a config file, with the pools in our own grammar (pool_config_tree();
- * taken, NULL: none); heap, NULL when out of memory. */
+/* The active options as a config file. pools: from pool_config_tree(), NULL = none; takes
+ * ownership. Heap; NULL if out of memory. */
 char *options_json(const struct options *, struct json_t *pools);
-/* How many options differ that a running daemon does not follow; `names` gets theirs, "a, b", cut
- * to size. */
+/* Number of differing options that need a restart of the daemon; `names` gets their names, "a, b",
+ * truncated to size. */
 size_t options_changed(const struct options *, const struct options *, char *names, size_t size);
 
-/* Is it an option, be it a key of the file or a flag only? */
+/* Is it the name of an option, key of the file or flag? */
 bool option_is_key(const char *name);
-/* The file's other keys, which pool_config.h reads. N_POOL_CONFIG_KEYS: none of them. Compared
- * without case. */
+/* The file's keys that are not options, read by pool_config.h. pool_config_key() ignores case and
+ * returns N_POOL_CONFIG_KEYS for other keys. */
 enum pool_config_key {
 	KEY_RESOURCE_LIST,
 	KEY_CONFIG_LIST,
@@ -132,6 +160,7 @@ enum pool_config_key {
 	KEY_POOLS,
 	KEY_MODE,
 	KEY_PF_NETDEVICES,
+	KEY_GROUPS, /* read by groups.h */
 	N_POOL_CONFIG_KEYS
 };
 extern const char *const pool_config_keys[N_POOL_CONFIG_KEYS];

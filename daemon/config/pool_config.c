@@ -1,5 +1,6 @@
-/* pool_config.c - tells the grammars apart, and what holds for the pools of all of them: names,
- * defaults, what becomes of a wrong one. pool_config_*.c read one grammar each. */
+// SPDX-License-Identifier: Apache-2.0
+/* pool_config.c - detects the grammar, and handles names, defaults and rejection of pools for all
+ * grammars. pool_config_*.c read one grammar each. */
 #include "pool_config.h"
 
 #include <ctype.h>
@@ -9,13 +10,15 @@
 #include "cleanup.h"
 #include "config_file.h"
 #include "config_json.h"
+#include "groups.h"
 #include "pool_parse.h"
 #include "suggest.h"
 
 /* --- names ------------------------------------------------------------------------------------ */
 
 /* The part after the slash of a qualified name, IsQualifiedName() in
- * k8s.io/apimachinery/pkg/util/validation: 63 letters, digits, "-_.", first and last no mark. */
+ * k8s.io/apimachinery/pkg/util/validation: up to 63 letters, digits and "-_.", with a letter or
+ * digit at both ends. */
 static bool name_is_valid(const char *name)
 {
 	size_t n = strlen(name);
@@ -27,8 +30,8 @@ static bool name_is_valid(const char *name)
 	       isalnum((unsigned char)name[n - 1]);
 }
 
-/* A DNS-1123 subdomain (same file): labels of small letters, digits and '-'. The API server keeps a
- * resource's quota as "requests." + resource, which must fit into 253 bytes too
+/* A DNS-1123 subdomain (same file): labels of lower-case letters, digits and '-'. The API server
+ * names a resource's quota "requests." + resource, which must fit into 253 bytes, too
  * (IsExtendedResourceName() in k8s.io/kubernetes/pkg/apis/core/v1/helper). */
 static bool prefix_is_valid(const char *prefix)
 {
@@ -47,7 +50,7 @@ static bool prefix_is_valid(const char *prefix)
 	return n > 0 && n <= 253 - strlen("requests.") && before != '.' && before != '-';
 }
 
-/* Names that the API server keeps for itself, same function. */
+/* Names reserved by the API server, same function. */
 static bool prefix_is_reserved(const char *prefix)
 {
 	static const char native[] = "kubernetes.io";
@@ -57,7 +60,7 @@ static bool prefix_is_reserved(const char *prefix)
 	       (n >= len && strcmp(prefix + n - len, native) == 0);
 }
 
-/* What the file says under the key; *ret NULL: nothing. *at gets the key's place. */
+/* The text of a key; *ret NULL: absent. *at gets the key's place. */
 static int find_text(struct parse *p, struct json_place *at, const json_t *item, const char **ret)
 {
 	const json_t *value = json_find(item, at->key, &at->key);
@@ -113,7 +116,7 @@ static int read_prefix(struct parse *p, const struct json_place *at, const json_
 
 /* --- lists of pools --------------------------------------------------------------------------- */
 
-/* What the grammars agree on. */
+/* Defaults of all grammars. */
 static void pool_start(const struct parse *p, struct pool *pool)
 {
 	memset(pool, 0, sizeof(*pool));
@@ -146,7 +149,7 @@ static int check_addition(struct parse *p, const struct json_place *at, const st
 	return 0;
 }
 
-/* Appends and takes what *pool owns, not so on failure. */
+/* Appends the pool and takes ownership of its members; on failure the caller keeps them. */
 static int pool_config_pool_add(struct parse *p, const struct json_place *at, struct pool *pool)
 {
 	int r = check_addition(p, at, pool);
@@ -158,7 +161,7 @@ static int pool_config_pool_add(struct parse *p, const struct json_place *at, st
 	return 0;
 }
 
-/* What is known of a resource whose text is wrong, and why it is. */
+/* Records a rejected resource: its names as far as known, and the reason. */
 static int pool_refuse(struct parse *p, const struct pool *pool)
 {
 	struct pool_refusal *slot = array_push(p->config->refusals.list, p->config->refusals.n);
@@ -223,13 +226,13 @@ static int parse_pools(struct parse *p, const struct json_place *at, const json_
 
 /* --- the file --------------------------------------------------------------------------------- */
 
-static void doubt_unknown(struct parse *p, const struct json_place *at)
+static void mistake_of_unknown_key(struct parse *p, const struct json_place *at)
 {
 	const char *near = suggest(at->key, strlen(at->key), pool_config_keys, N_POOL_CONFIG_KEYS);
 
 	if (!option_is_key(at->key))
-		parse_doubt(p, at, !near, "unknown key%s%s%s", near ? " (did you mean \"" : "",
-			    near ? near : "", near ? "\"?)" : "");
+		parse_mistake(p, at, !near, "unknown key%s%s%s", near ? " (did you mean \"" : "",
+			      near ? near : "", near ? "\"?)" : "");
 }
 
 static int read_mode(struct parse *p, const struct json_place *at, const json_t *root)
@@ -261,10 +264,11 @@ static int read_grammar(struct parse *p, const struct json_place *at, enum pool_
 		return parse_pools(p, at, value, &grammar_native);
 	case KEY_MODE:
 		return read_mode(p, at, root);
-	case KEY_PF_NETDEVICES: /* of "mode", which looks at it */
+	case KEY_PF_NETDEVICES: /* belongs to "mode", whose reader uses it */
 		return json_find(root, "mode", NULL)
 			       ? 0
 			       : parse_fail(p, at, "stands here without \"mode\"");
+	case KEY_GROUPS:
 	case N_POOL_CONFIG_KEYS:
 		break;
 	}
@@ -274,10 +278,10 @@ static int read_grammar(struct parse *p, const struct json_place *at, enum pool_
 static int read_key(struct parse *p, const json_t *root, const char *key, const json_t *value)
 {
 	enum pool_config_key which = pool_config_key(key);
-	struct json_place at = {NULL, key, 0};
+	struct json_place at = {p->top, key, 0};
 
-	if (which == N_POOL_CONFIG_KEYS)
-		doubt_unknown(p, &at);
+	if (which == N_POOL_CONFIG_KEYS && !(p->top && groups_own_key(key)))
+		mistake_of_unknown_key(p, &at);
 	if (which == N_POOL_CONFIG_KEYS || json_is_null(value))
 		return 0; /* an option */
 	if (json_find(root, key, NULL) != value)
@@ -285,7 +289,16 @@ static int read_key(struct parse *p, const json_t *root, const char *key, const 
 	return read_grammar(p, &at, which, root, value);
 }
 
-static int pool_config_read_file(struct parse *p, json_t *root)
+/* Does the object have a key that defines resources? */
+static bool pool_config_defines(const json_t *object)
+{
+	for (unsigned i = 0; i < N_POOL_CONFIG_KEYS; i++)
+		if (i != KEY_GROUPS && json_find(object, pool_config_keys[i], NULL))
+			return true;
+	return false;
+}
+
+static int pool_config_read_object(struct parse *p, json_t *root)
 {
 	const char *key;
 	json_t *value;
@@ -297,35 +310,53 @@ static int pool_config_read_file(struct parse *p, json_t *root)
 	return r;
 }
 
-/* What is told of the JSON itself: keys that stand there twice, bytes that are no UTF-8. */
+/* The resources of the group, if it defines any; otherwise those of the top level. */
+static int pool_config_read_file(struct parse *p, json_t *root, const char *group)
+{
+	const struct json_place list = {NULL, "groups", 0};
+	struct json_place at = {&list, NULL, 0};
+	const json_t *own = *group ? groups_find(root, group, &at.index) : NULL;
+	int r;
+
+	if (!own || !pool_config_defines(own))
+		return p->group_only ? 0 : pool_config_read_object(p, root);
+	p->top = &at;
+	r = pool_config_read_object(p, (json_t *)(uintptr_t)own);
+	p->top = NULL;
+	return r;
+}
+
+/* Warnings about the JSON itself: duplicate keys, invalid UTF-8. */
 static void on_odd_json(const char *sentence, void *arg)
 {
 	struct parse *p = arg;
-	struct pool_doubt *doubt = &p->config->doubt;
+	struct pool_mistake *mistake = &p->config->mistake;
 
 	p->warn(sentence, p->arg);
-	snprintf(doubt->why, sizeof(doubt->why), "%.255s", sentence);
+	snprintf(mistake->why, sizeof(mistake->why), "%.255s", sentence);
 }
 
-static int parse_text_of(struct pool_config *ret, const char *text, size_t len, const char *name,
-			 const struct options *o, options_warn_fn *warn, void *arg, struct err *e)
+static int parse_text_of(struct pool_config *ret, const struct config_file *file, const char *name,
+			 const struct options *o, bool group_only, options_warn_fn *warn, void *arg,
+			 struct err *e)
 {
 	struct pool_config config = {0};
 	struct err wrong = {0};
 	struct parse p = {.file = name,
-			  .text = text,
-			  .len = len,
+			  .text = file->text,
+			  .len = file->len,
 			  .warn = warn,
 			  .arg = arg,
 			  .options = o,
+			  .group_only = group_only,
 			  .config = &config,
 			  .err = &wrong};
-	json_t *root = config_json(text, len, name, on_odd_json, &p, &wrong);
+	json_t *root = config_json(file->text, file->len, name, on_odd_json, &p, &wrong);
 	int r;
 
 	if (!root)
 		return err_set(e, wrong.code, "%s", wrong.msg);
-	r = pool_config_read_file(&p, root);
+	r = pool_config_read_file(&p, root, file->group);
 	json_decref(root);
 	parse_warnings_end(&p);
 	if (r == 0) {
@@ -339,7 +370,9 @@ static int parse_text_of(struct pool_config *ret, const char *text, size_t len, 
 int pool_config_parse(struct pool_config *ret, const char *text, size_t len, const char *name,
 		      options_warn_fn *warn, void *arg, struct err *e)
 {
-	return parse_text_of(ret, text, len, name, NULL, warn, arg, e);
+	const struct config_file file = {.text = (char *)(uintptr_t)text, .len = len};
+
+	return parse_text_of(ret, &file, name, NULL, false, warn, arg, e);
 }
 
 int pool_config_load(struct pool_config *ret, const struct config_file *file,
@@ -348,7 +381,13 @@ int pool_config_load(struct pool_config *ret, const struct config_file *file,
 	static const struct pool_config none;
 
 	if (file->text)
-		return parse_text_of(ret, file->text, file->len, o->config, o, warn, arg, e);
+		return parse_text_of(ret, file, o->config, o, false, warn, arg, e);
 	*ret = none;
 	return 0;
+}
+
+int pool_config_load_group(struct pool_config *ret, const struct config_file *file,
+			   const struct options *o, options_warn_fn *warn, void *arg, struct err *e)
+{
+	return parse_text_of(ret, file, o->config, o, true, warn, arg, e);
 }

@@ -1,23 +1,25 @@
-/* pool_config_native.c - "pools", our own grammar, read and written: the keys of a resourceList,
- * and all else that a pool can be told. Here a bad selector is an error: nobody depends on its
- * being ignored. Pure. */
+// SPDX-License-Identifier: Apache-2.0
+/* pool_config_native.c - "pools", our own grammar, parsed and printed: the keys of a resourceList,
+ * and all other settings of a pool. Wrong selectors are errors in this grammar: there are no
+ * existing files that rely on them being ignored. Pure. */
 #include "array.h"
 #include "cleanup.h"
+#include "config_schema.h"
 #include "pool_parse.h"
 
 static const char *const kind_words[] = {"exclusive", "shared"};
 static const char *const per_slot_words[] = {"one", "all"};
 static const char *const id_words[] = {"function", "number", "deviceSlot"};
 
-/* --- health reasons, and how long they must hold ------------------------------------------------
- */
+/* --- health reasons, and their hold times ----------------------------------------------------- */
 
-/* An hour: longer is a way to switch a reason off, which ignoreLink does openly. */
+/* One hour. A longer time would in effect disable a reason; ignoreLink is the key for that. */
 #define HOLD_MAX_MS 3600000
 
-/* What is gone cannot be given to anyone, so it counts at once. A link that flaps for less than a
- * second is the switch's doing and no reason to reschedule; one that has been down must prove
- * itself. Whoever is given what is about to leave its pod waits for it at the gate. */
+/* A removed device is unhealthy at once. A link that is down for less than a second is usually
+ * caused by the switch and no reason to reschedule; one that was down for longer must stay up for a
+ * while. A device that is leaving its pod may be allocated, because the next container's start
+ * waits for it. */
 static const struct {
 	const char *name, *key;
 	struct hold_times hold;
@@ -74,10 +76,9 @@ static int parse_hold(struct parse *p, const struct json_place *at, const json_t
 	return parse_object(p, at, value, keys, N_HEALTH_REASONS, field);
 }
 
-/* --- keys ---------------------------------------------------------------------------------------
- */
+/* --- keys ------------------------------------------------------------------------------------- */
 
-/* What stands in the file before it is known what goes together. */
+/* The values of the file before contradictions are checked. */
 struct draft {
 	struct pool pool;
 	bool shared, all;
@@ -128,7 +129,7 @@ static int pool_config_native_parse_slots(struct parse *p, const struct json_pla
 	return parse_count(p, at, value, 0, POOL_SLOTS_MAX, &d->pool.slots);
 }
 
-/* Access to device nodes: some of r, w and m(knod), each once. */
+/* Access to device nodes: some of r, w and m(knod), each at most once. */
 static int parse_permissions(struct parse *p, const struct json_place *at, const json_t *value,
 			     void *field)
 {
@@ -140,7 +141,7 @@ static int parse_permissions(struct parse *p, const struct json_place *at, const
 	if (n == 0 || strspn(word, "rwm") != n)
 		return parse_fail(p, at, "'%.20s' is not made of r, w and m", word);
 	for (size_t i = 1; i < n; i++)
-		if (memchr(word, word[i], i)) /* so it has three at most */
+		if (memchr(word, word[i], i)) /* no duplicates, so at most three letters */
 			return parse_fail(p, at, "'%s' says '%c' twice", word, word[i]);
 	strcpy(field, word);
 	return 0;
@@ -177,7 +178,7 @@ static const struct parse_key keys[] = {
 	{"clean", NULL, 0},
 };
 
-/* --- what goes together ----------------------------------------------------------------------- */
+/* --- contradictions --------------------------------------------------------------------------- */
 
 static enum pool_kind pool_config_native_kind_of(const struct draft *d)
 {
@@ -242,7 +243,7 @@ static int pool_config_native_check_ids(struct parse *p, const struct json_place
 			  : "a pool of kind exclusive has ids \"function\"");
 }
 
-/* What a selector asks for must exist on the type of device. */
+/* A selector's keys must exist for the type of device. */
 static int check_selector(struct parse *p, const struct json_place *at, const struct draft *d,
 			  const struct selector *s)
 {
@@ -260,7 +261,7 @@ static int check_selector(struct parse *p, const struct json_place *at, const st
 	return 0;
 }
 
-/* What a native pool offers must be able to become a pod's interface. */
+/* Devices of a pool with a network must be usable as a pod's interface. */
 static int check_native(struct parse *p, const struct json_place *at, const struct draft *d,
 			const struct selector *s)
 {
@@ -301,13 +302,26 @@ static int check_selectors(struct parse *p, const struct json_place *at, const s
 	return r;
 }
 
+/* Unknown keys are errors: with "network" misspelt, for example, the pool would not attach its
+ * devices. */
+static int pool_config_native_read_keys(struct parse *p, const struct json_place *at,
+					const json_t *item, struct draft *d)
+{
+	bool before = p->strict;
+	int r;
+
+	p->strict = true;
+	r = parse_object(p, at, item, keys, ARRAY_SIZE(keys), d);
+	p->strict = before;
+	return r;
+}
+
 static int read_native(struct parse *p, const struct json_place *at, const json_t *item,
 		       struct pool *pool)
 {
 	struct draft d = {.pool = *pool};
-	int r;
+	int r = pool_config_native_read_keys(p, at, item, &d);
 
-	r = parse_object(p, at, item, keys, ARRAY_SIZE(keys), &d);
 	if (r == 0)
 		r = pool_config_native_check_kind(p, at, item, &d);
 	if (r == 0)
@@ -320,7 +334,7 @@ static int read_native(struct parse *p, const struct json_place *at, const json_
 	if (r == 0)
 		r = check_selectors(p, at, &d);
 	if (!json_find(item, "deviceInfo", NULL))
-		d.pool.device_info = !d.shared; /* a slot is no PCI device of its container */
+		d.pool.device_info = !d.shared; /* a slot is not a PCI device of the container */
 	d.pool.ids = d.ids_given ? (enum id_style)d.ids : default_ids(d.pool.kind);
 	*pool = d.pool;
 	return r;
@@ -328,8 +342,7 @@ static int read_native(struct parse *p, const struct json_place *at, const json_
 
 const struct pool_grammar grammar_native = {"rocelet.dev", false, read_native};
 
-/* --- written: every default spelt out; reading it again gives the same pools --------------------
- */
+/* --- printing: with every default; parsing the result yields the same pools ------------------- */
 
 /* --- selectors -------------------------------------------------------------------------------- */
 
@@ -501,4 +514,70 @@ json_t *pool_config_tree(const struct pool_config *c)
 		return array;
 	json_decref(array);
 	return NULL;
+}
+
+/* --- schema ----------------------------------------------------------------------------------- */
+
+#define NATIVE_WORDS(words) config_schema_words(words, ARRAY_SIZE(words))
+
+static json_t *native_words_schema(const struct parse_key *key)
+{
+	if (key->read == parse_kind)
+		return NATIVE_WORDS(kind_words);
+	if (key->read == parse_per_slot)
+		return NATIVE_WORDS(per_slot_words);
+	if (key->read == parse_ids)
+		return NATIVE_WORDS(id_words);
+	return NATIVE_WORDS(device_type_words);
+}
+
+static json_t *native_slots_schema(const struct parse_key *key)
+{
+	(void)key;
+	return config_schema_integer(0, POOL_SLOTS_MAX);
+}
+
+static json_t *native_hold_schema(const struct parse_key *key)
+{
+	json_t *hold = config_schema_object();
+
+	(void)key;
+	for (size_t i = 0; i < N_HEALTH_REASONS; i++) {
+		json_t *times = config_schema_object();
+
+		config_schema_property(times, "downMs", config_schema_integer(0, HOLD_MAX_MS));
+		config_schema_property(times, "upMs", config_schema_integer(0, HOLD_MAX_MS));
+		config_schema_property(hold, reasons[i].key, times);
+	}
+	return hold;
+}
+
+json_t *config_schema_of_native(void)
+{
+	static const struct config_schema_shape shapes[] = {
+		{NULL, "resourceName", SCHEMA_NAME, NULL},
+		{NULL, "resourcePrefix", SCHEMA_PREFIX, NULL},
+		{NULL, "selectors", SCHEMA_ANY, NULL}, /* these five are replaced below */
+		{NULL, "network", SCHEMA_ANY, NULL},
+		{NULL, "softRoce", SCHEMA_ANY, NULL},
+		{NULL, "interface", SCHEMA_ANY, NULL},
+		{NULL, "clean", SCHEMA_ANY, NULL},
+		{parse_kind, NULL, NULL, native_words_schema},
+		{parse_per_slot, NULL, NULL, native_words_schema},
+		{parse_ids, NULL, NULL, native_words_schema},
+		{parse_device_type, NULL, NULL, native_words_schema},
+		{pool_config_native_parse_slots, NULL, NULL, native_slots_schema},
+		{parse_extra, NULL, SCHEMA_EXTRA, NULL},
+		{parse_permissions, NULL, "{\"type\": \"string\", \"pattern\": \"^[rwm]{1,3}$\"}",
+		 NULL},
+		{parse_sub_functions, NULL, SCHEMA_BOOL, NULL},
+		{parse_hold, NULL, NULL, native_hold_schema},
+	};
+	json_t *pool = config_schema_table(keys, ARRAY_SIZE(keys), shapes, ARRAY_SIZE(shapes));
+
+	config_schema_property(pool, "selectors", config_schema_of_selectors(selector_keys_native));
+	config_schema_add_network(pool);
+	config_schema_require(pool, "resourceName");
+	config_schema_require(pool, "selectors");
+	return pool;
 }

@@ -1,8 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 /* pool_config_network.c - "network", "softRoce" and "interface": a pool whose devices rocelet
- * itself puts into pods. Pure. */
+ * attaches to pods itself. Pure. */
 #include "network_keys.h"
 
 #include "cleanup.h"
+#include "config_schema.h"
 #include "json_text.h"
 #include "member.h"
 #include "network_text.h"
@@ -10,9 +12,9 @@
 static const char *const interface_words[] = {"macvlan", "ipvlan"};
 static const char *const clean_words[] = {"auto", "always-reset", "restore"};
 
-/* --- reading ---------------------------------------------------------------------------------- */
+/* --- parsing ---------------------------------------------------------------------------------- */
 
-/* Where the keys stand; NULL = absent. */
+/* The places of the keys; NULL = absent. */
 struct found {
 	const json_t *network, *soft_roce, *interface, *clean;
 	struct json_place network_at, soft_roce_at, interface_at, clean_at;
@@ -78,7 +80,8 @@ static int read_clean(struct parse *p, const struct found *f, struct net_plan *p
 	return r;
 }
 
-/* In our own grammar, and where a typing error puts pods on the wrong network. */
+/* Unknown keys are errors here, in every grammar, because a misspelt key would put pods on the
+ * wrong network. */
 static int read_strictly(struct parse *p, const struct found *f, struct network_values *ret)
 {
 	bool strict = p->strict;
@@ -135,7 +138,7 @@ int parse_network(struct parse *p, const struct json_place *at, const json_t *it
 	if (!network_find(item, at, &f))
 		return f.clean ? parse_fail(
 					 p, &f.clean_at,
-					 "needs \"network\": nobody here puts the pool's devices "
+					 "needs \"network\": without it the pool's devices are not put "
 					 "into pods")
 			       : 0;
 	r = pool_config_network_read_all(p, &f, pool, &values);
@@ -241,4 +244,16 @@ void network_print(struct json_writer *pool, const struct pool_network *network)
 		json_put(pool, "clean", json_string(clean_words[network->plan.clean]));
 	else
 		json_put(pool, "interface", json_string(interface_words[kind == PLAN_IPVLAN]));
+}
+
+/* --- schema ----------------------------------------------------------------------------------- */
+
+void config_schema_add_network(json_t *object)
+{
+	config_schema_property(object, "network", config_schema_of_network());
+	config_schema_property(object, "softRoce", config_schema_json(SCHEMA_BOOL));
+	config_schema_property(object, "interface",
+			       config_schema_words(interface_words, ARRAY_SIZE(interface_words)));
+	config_schema_property(object, "clean",
+			       config_schema_words(clean_words, ARRAY_SIZE(clean_words)));
 }

@@ -1,11 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
 /* pool_config_peers.c - the grammars of other device plugins. "resourceList" is
  * sriov-network-device-plugin's. "configList" is k8s-rdma-shared-dev-plugin's: every slot of a pool
- * gives all of the pool's HCAs. "mode" and "pfNetdevices" are k8s-rdma-sriov-dev-plugin's: one pool
- * with a fixed name, its containers get the whole of /dev/infiniband. Pure. */
+ * grants all of the pool's HCAs. "mode" and "pfNetdevices" are k8s-rdma-sriov-dev-plugin's: one
+ * pool with a fixed name, whose containers get all of /dev/infiniband. Pure. */
 #include <strings.h>
 
 #include "array.h"
 #include "cleanup.h"
+#include "config_schema.h"
 #include "pool_parse.h"
 
 int parse_device_type(struct parse *p, const struct json_place *at, const json_t *value,
@@ -41,7 +43,7 @@ static int add_extra(struct parse *p, const struct json_place *at, const char *d
 	return extra->device && extra->key && extra->value ? 0 : parse_no_memory(p);
 }
 
-/* "*" or a device ID: what has a colon is a PCI address. */
+/* "*" or a device ID; a key with a colon must be a PCI address. */
 static bool is_device_key(const char *key)
 {
 	struct pci_addr a;
@@ -103,7 +105,7 @@ static const struct parse_key *selector_keys(enum device_type type)
 	return selector_keys_net;
 }
 
-/* Very old versions had it beside the selectors; there it says nothing any more. */
+/* Very old versions of the plugin had this key next to "selectors"; it has no effect there. */
 static int warn_misplaced(struct parse *p, const struct json_place *at, const json_t *value,
 			  void *field)
 {
@@ -165,7 +167,7 @@ static const struct parse_key shared_keys[] = {
 	PARSE_KEY("subFunctions", parse_sub_functions, struct pool, nics_only),
 };
 
-/* {} and lists that are all empty select nothing there. */
+/* True for {} and objects with only empty lists, which select nothing in this grammar. */
 static bool selects_nothing(const json_t *selectors)
 {
 	const char *key;
@@ -222,7 +224,7 @@ static int read_config(struct parse *p, const struct json_place *at, const json_
 
 const struct pool_grammar grammar_config_list = {"rdma", true, read_config};
 
-/* How often it looks for new devices. Events tell us. */
+/* The plugin's interval for rescans: validated, but unused, because rocelet uses events. */
 int parse_interval(struct parse *p, const struct json_place *at, const json_t *value, void *unused)
 {
 	uint32_t seconds;
@@ -235,14 +237,14 @@ int parse_interval(struct parse *p, const struct json_place *at, const json_t *v
 
 #define MODE_HCA_SLOTS 1000
 
-/* All VFs of the PF, not the PF itself. */
+/* Selects all VFs of the PF, but not the PF itself. */
 static int parse_add_pf(struct parse *p, const struct json_place *at, const json_t *value,
 			void *field)
 {
 	struct selector *s = field;
 	struct pf_selector *pf;
 
-	/* '#' would begin VF numbers in every other grammar. */
+	/* '#' would start VF numbers in the other grammars. */
 	if (!json_is_string(value) || *json_string_value(value) == '\0' ||
 	    strchr(json_string_value(value), '#'))
 		return parse_fail(p, at, "is not the name of a netdev");
@@ -279,7 +281,7 @@ static void set_hca(struct pool *pool)
 int parse_mode(struct parse *p, const struct json_place *at, const json_t *root, struct pool *pool)
 {
 	static const char *const modes[] = {"hca", "sriov"};
-	struct json_place pfs_at = {NULL, at->key, 0};
+	struct json_place pfs_at = {p->top, at->key, 0};
 	const json_t *pfs = json_find(root, "pfNetdevices", &pfs_at.key);
 	struct selector *s;
 	unsigned mode;
@@ -301,4 +303,54 @@ int parse_mode(struct parse *p, const struct json_place *at, const json_t *root,
 		return read_pf_netdevices(p, &pfs_at, pfs, s);
 	set_hca(pool);
 	return 0;
+}
+
+/* --- schema ----------------------------------------------------------------------------------- */
+
+static json_t *peers_type_schema(const struct parse_key *key)
+{
+	(void)key;
+	return config_schema_words(device_type_words, ARRAY_SIZE(device_type_words));
+}
+
+json_t *config_schema_of_resource(void)
+{
+	static const struct config_schema_shape shapes[] = {
+		{NULL, "resourceName", SCHEMA_NAME, NULL},
+		{NULL, "resourcePrefix", SCHEMA_PREFIX, NULL},
+		{NULL, "selectors", SCHEMA_ANY, NULL}, /* replaced below */
+		{parse_device_type, NULL, NULL, peers_type_schema},
+		{parse_extra, NULL, SCHEMA_EXTRA, NULL},
+		{warn_misplaced, NULL, SCHEMA_ANY, NULL},
+	};
+	json_t *pool = config_schema_table(keys, ARRAY_SIZE(keys), shapes, ARRAY_SIZE(shapes));
+
+	config_schema_property(pool, "selectors", config_schema_of_selectors(selector_keys_net));
+	config_schema_require(pool, "resourceName");
+	config_schema_require(pool, "selectors");
+	return pool;
+}
+
+static json_t *peers_slots_schema(const struct parse_key *key)
+{
+	(void)key;
+	return config_schema_integer(0, POOL_SLOTS_MAX);
+}
+
+json_t *config_schema_of_shared(void)
+{
+	static const struct config_schema_shape shapes[] = {
+		{NULL, "resourceName", SCHEMA_NAME, NULL},
+		{NULL, "resourcePrefix", SCHEMA_PREFIX, NULL},
+		{NULL, "devices", SCHEMA_WORDS, NULL},
+		{NULL, "selectors", SCHEMA_ANY, NULL}, /* replaced below */
+		{pool_config_peers_parse_slots, NULL, NULL, peers_slots_schema},
+		{parse_sub_functions, NULL, SCHEMA_BOOL, NULL},
+	};
+	json_t *pool = config_schema_table(shared_keys, ARRAY_SIZE(shared_keys), shapes,
+					   ARRAY_SIZE(shapes));
+
+	config_schema_property(pool, "selectors", config_schema_of_selectors(selector_keys_shared));
+	config_schema_require(pool, "resourceName");
+	return pool;
 }

@@ -1,11 +1,12 @@
-/* pool_config_selectors.c - "selectors" of every grammar: which keys each has, the words in their
- * lists, each brought into the one form in which it is compared, and what cannot be meant together.
- * Pure. */
+// SPDX-License-Identifier: Apache-2.0
+/* pool_config_selectors.c - "selectors" of every grammar: the allowed keys, the words of their
+ * lists in the canonical form for comparison, and contradictions. Pure. */
 #include <ctype.h>
 #include <strings.h>
 
 #include "array.h"
 #include "cleanup.h"
+#include "config_schema.h"
 #include "pool_parse.h"
 
 const char *const device_type_words[3] = {"netDevice", "auxNetDevice", "accelerator"};
@@ -16,7 +17,7 @@ const char *const vdpa_words[3] = {"", "virtio", "vhost"};
 /* VF numbers are 16 bits wide in the SR-IOV capability. */
 #define VF_MAX UINT16_MAX
 
-/* Up to four hex digits, with or without 0x; -1 = no such number. */
+/* Up to four hex digits, with or without 0x; -1 = invalid. */
 static int hex16(const char *word)
 {
 	unsigned value = 0;
@@ -56,7 +57,7 @@ static const char *pci_address_word(const char *word, char *canonical)
 	char full[PARSE_WORD_SIZE];
 	struct pci_addr a;
 
-	/* lspci(8) leaves out domain 0. */
+	/* lspci(8) omits domain 0. */
 	snprintf(full, sizeof(full), "0000:%.32s", word);
 	if (!pci_addr_parse(word, &a) && !pci_addr_parse(full, &a))
 		return "is not a PCI address like 0000:03:00.1";
@@ -97,7 +98,7 @@ WORD_READER(parse_pkeys, pkey_word)
 
 /* --- "name#0,2-5" ----------------------------------------------------------------------------- */
 
-/* Decimal digits up to the first other character; NULL = none, or too large. */
+/* Parses decimal digits up to the first other character; NULL = none, or too large. */
 static const char *vf_number(const char *s, uint32_t *ret)
 {
 	uint32_t value = 0;
@@ -109,7 +110,7 @@ static const char *vf_number(const char *s, uint32_t *ret)
 	return s == start || value > VF_MAX ? NULL : s;
 }
 
-/* One of the words between the commas, "3" or "2-5". */
+/* Parses one item of the list, "3" or "2-5". */
 static int range_parse(const char *word, size_t len, struct pf_range *ret, struct err *e)
 {
 	struct pf_range range;
@@ -129,7 +130,7 @@ static int range_parse(const char *word, size_t len, struct pf_range *ret, struc
 	return 0;
 }
 
-/* What is to become of a word that is no range: sriov-network-device-plugin goes on without it. */
+/* Handles an invalid range: sriov-network-device-plugin ignores it. */
 static int bad_range(struct parse *p, const struct json_place *at, const char *text,
 		     const struct err *e)
 {
@@ -163,7 +164,7 @@ static int read_ranges(struct parse *p, const struct json_place *at, const char 
 	return pf->n_ranges ? 0 : parse_fail(p, at, "'%.40s': %s", text, e.msg);
 }
 
-/* What it owns is the caller's also on failure. */
+/* The caller frees pf's contents, also on failure. */
 static int pool_config_selectors_read_pf(struct parse *p, const struct json_place *at,
 					 const char *text, struct pf_selector *pf)
 {
@@ -242,7 +243,8 @@ static int parse_vdpa(struct parse *p, const struct json_place *at, const json_t
 	return r;
 }
 
-/* A pool that asks for a DDP profile would get devices with any other one. */
+/* DDP profiles are not supported: an error, because ignoring the key would select devices with
+ * other profiles. */
 static int refuse_ddp(struct parse *p, const struct json_place *at, const json_t *value,
 		      void *field)
 {
@@ -252,7 +254,7 @@ static int refuse_ddp(struct parse *p, const struct json_place *at, const json_t
 	return parse_fail(p, at, "DDP profiles cannot be read here");
 }
 
-/* Of another device type; sriov-network-device-plugin does not look at it either. */
+/* A key for another device type; sriov-network-device-plugin ignores it, too. */
 static int ignore_key(struct parse *p, const struct json_place *at, const json_t *value,
 		      void *field)
 {
@@ -371,7 +373,7 @@ static int read_selector(struct parse *p, const struct json_place *at, const jso
 	if (r == 0 && pool->type == DEVICE_AUX_NET && s->aux_types.n == 0)
 		parse_warn(p, at,
 			   "selects auxiliary devices of every type; say \"auxTypes\": [\"sf\"]");
-	s->is_rdma |= pool->kind != POOL_EXCLUSIVE; /* there is nothing else to share */
+	s->is_rdma |= pool->kind != POOL_EXCLUSIVE; /* a shared pool is always for RDMA */
 	return r < 0 ? r : check_contradictions(p, at, s);
 }
 
@@ -411,4 +413,49 @@ int parse_selectors(struct parse *p, const struct json_place *at, const json_t *
 	r = pool_config_selectors_read_all(p, &here, value, pool, keys);
 	p->strict = false;
 	return r;
+}
+
+/* --- schema ----------------------------------------------------------------------------------- */
+
+#define SELECTORS_LIST(item) "{\"type\": \"array\", \"items\": {\"type\": \"string\", " item "}}"
+
+/* "#0,2-5" or nothing. */
+#define SELECTORS_VFS "(#[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*)?"
+
+static json_t *selectors_vdpa_schema(const struct parse_key *key)
+{
+	(void)key;
+	return config_schema_words(vdpa_words + 1, 2);
+}
+
+json_t *config_schema_of_selectors(const struct parse_key *keys)
+{
+	static const struct config_schema_shape shapes[] = {
+		{parse_pci_ids, NULL, SELECTORS_LIST("\"pattern\": \"^(0[xX])?[0-9a-fA-F]{1,4}$\""),
+		 NULL},
+		{parse_pkeys, NULL, SELECTORS_LIST("\"pattern\": \"^(0[xX])?[0-9a-fA-F]{1,4}$\""),
+		 NULL},
+		{parse_pci_addresses, NULL,
+		 SELECTORS_LIST("\"pattern\": \"^[0-9a-fA-F:]+[.][0-7]$\""), NULL},
+		{parse_acpi_indexes, NULL, SELECTORS_LIST("\"pattern\": \"^[0-9]{1,10}$\""), NULL},
+		{parse_link_types, NULL,
+		 SELECTORS_LIST(
+			 "\"pattern\": "
+			 "\"^([eE][tT][hH][eE][rR]|[iI][nN][fF][iI][nN][iI][bB][aA][nN][dD])$\""),
+		 NULL},
+		{parse_pfs, NULL, SELECTORS_LIST("\"pattern\": \"^[^#]+" SELECTORS_VFS "$\""),
+		 NULL},
+		{parse_roots, NULL,
+		 SELECTORS_LIST("\"pattern\": \"^[0-9a-fA-F:]+[.][0-7]" SELECTORS_VFS "$\""), NULL},
+		{parse_vdpa, NULL, NULL, selectors_vdpa_schema},
+		{refuse_ddp, NULL, "{\"type\": \"array\", \"maxItems\": 0}", NULL},
+		{ignore_key, NULL, SCHEMA_ANY, NULL},
+	};
+	json_t *one;
+	size_t n = 0;
+
+	while (keys[n].name)
+		n++;
+	one = config_schema_table(keys, n, shapes, ARRAY_SIZE(shapes));
+	return config_schema_either(config_schema_list(json_deep_copy(one), 1), one);
 }

@@ -1,4 +1,5 @@
-/* pool_parse.c - messages with a place, and the readers that every grammar uses. */
+// SPDX-License-Identifier: Apache-2.0
+/* pool_parse.c - messages with a place, and the readers shared by all grammars. */
 #include "pool_parse.h"
 
 #include <strings.h>
@@ -8,12 +9,12 @@
 #include "suggest.h"
 
 #define WARNINGS_MAX 32
-/* Keys of one table. */
+/* Maximum number of keys in a table. */
 #define KEYS_MAX     64
-/* So many keys are listed where none is near the one that is not known. */
+/* Maximum number of keys listed in the message if none is similar to an unknown key. */
 #define LISTED_MAX   12
 
-/* 'entry 2: routes: item 1: gw: ' */
+/* Prints 'entry 2: routes: item 1: gw: '. */
 static void describe_way(const struct json_place *at, char *text, size_t size)
 {
 	size_t n;
@@ -28,7 +29,7 @@ static void describe_way(const struct json_place *at, char *text, size_t size)
 		snprintf(text + n, size - n, "%s %zu: ", at->up ? "item" : "entry", at->index + 1);
 }
 
-/* 'line: "key": ' and for an element of a list also 'item 3: '. */
+/* Prints 'line: "key": ' and for an element of a list also 'item 3: '. */
 static void describe_line(const struct parse *p, const struct json_place *at, char *text,
 			  size_t size)
 {
@@ -88,7 +89,7 @@ void parse_warn(struct parse *p, const struct json_place *at, const char *fmt, .
 	char text[512];
 	va_list ap;
 
-	if (p->n_warnings >= WARNINGS_MAX) { /* finding its line costs time */
+	if (p->n_warnings >= WARNINGS_MAX) { /* not printed, because finding its line takes time */
 		p->n_warnings++;
 		return;
 	}
@@ -98,17 +99,17 @@ void parse_warn(struct parse *p, const struct json_place *at, const char *fmt, .
 	parse_warn_text(p, text);
 }
 
-void parse_doubt(struct parse *p, const struct json_place *at, bool faint, const char *fmt, ...)
+void parse_mistake(struct parse *p, const struct json_place *at, bool weak, const char *fmt, ...)
 {
-	struct pool_doubt *doubt = p->config ? &p->config->doubt : NULL;
+	struct pool_mistake *mistake = p->config ? &p->config->mistake : NULL;
 	va_list ap;
 
-	if (!doubt || (doubt->why[0] && (faint || !doubt->faint)))
+	if (!mistake || (mistake->why[0] && (weak || !mistake->weak)))
 		return;
 	va_start(ap, fmt);
-	sentence_write(p, at, fmt, ap, doubt->why, sizeof(doubt->why));
+	sentence_write(p, at, fmt, ap, mistake->why, sizeof(mistake->why));
 	va_end(ap);
-	doubt->faint = faint;
+	mistake->weak = weak;
 }
 
 void parse_warnings_end(struct parse *p)
@@ -156,13 +157,13 @@ static int unknown_key(struct parse *p, const struct json_place *at, const struc
 	near = suggest(at->key, strlen(at->key), names, n);
 	if (near)
 		snprintf(hint, sizeof(hint), " (did you mean \"%.30s\"?)", near);
-	else if (!p->strict && n <= LISTED_MAX)
+	else if (n <= LISTED_MAX)
 		list_keys(hint, sizeof(hint), names, n);
 	if (p->strict)
 		return parse_fail(p, at, "unknown key%s", hint);
 	parse_warn(p, at, "unknown key%s, ignoring it", hint);
 	if (near && strcmp(near, "resourcePrefix") == 0)
-		parse_doubt(p, at, false, "unknown key%s", hint);
+		parse_mistake(p, at, false, "unknown key%s", hint);
 	return 0;
 }
 
@@ -171,11 +172,11 @@ int parse_twice(struct parse *p, const struct json_place *at, bool forgiving)
 	if (!forgiving)
 		return parse_fail(p, at, "stands here twice, spelt differently");
 	parse_warn(p, at, "stands here twice, spelt differently; the last one counts");
-	parse_doubt(p, at, false, "stands here twice, spelt differently");
+	parse_mistake(p, at, false, "stands here twice, spelt differently");
 	return 0;
 }
 
-/* A later key that means the same; NULL: none does. */
+/* A later key with another spelling; NULL: none. */
 static const char *later_spelling(json_t *object, const char *name)
 {
 	void *i = json_object_iter_at(object, name);
@@ -338,7 +339,7 @@ int parse_words(struct parse *p, const struct json_place *at, const json_t *valu
 	return parse_word_list(p, at, value, field, NULL);
 }
 
-/* --- written ---------------------------------------------------------------------------------- */
+/* --- printing --------------------------------------------------------------------------------- */
 
 void json_put(struct json_writer *w, const char *key, json_t *value)
 {

@@ -1,9 +1,9 @@
-/* pool_parse.h - what the readers behind pool_config.h and networks.h share. For nobody
- * else. Pure.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pool_parse.h - shared by the readers behind pool_config.h and networks.h; private to them. Pure.
  *
  * A grammar is a few tables of keys; each key has a reader that checks a JSON value and stores it.
- * Keys are compared without case, as Go's encoding/json does; null counts as absent, as there.
- * Readers return 0 or a negative errno with the sentence in parse->err. */
+ * Keys are compared ignoring case, and null counts as absent, as in Go's encoding/json. Readers
+ * return 0 or a negative errno with the message in parse->err. */
 #pragma once
 
 #include <jansson.h>
@@ -11,21 +11,23 @@
 #include "config_json.h"
 #include "pool_config.h"
 
-/* More resources than a node can sensibly have; keeps the time for a hostile file bounded. */
+/* More resources than a node can sensibly have; limits the time for a malicious file. */
 #define POOLS_MAX 256
 
 struct parse {
-	/* For messages. text NULL: it has no lines, messages name the way to the value. */
+	/* For messages. text NULL: messages have the path of the value instead of a line. */
 	const char *file, *text;
 	size_t len;
 	options_warn_fn *warn;
 	void *arg;
 	unsigned n_warnings;
 	bool strict;		       /* an unknown key is an error */
-	bool forgiving;		       /* of a key that stands twice the last counts */
+	bool forgiving;		       /* of a duplicate key the last one counts */
 	const struct options *options; /* NULL = none */
-	const struct parse_key *key;   /* that is being read, for readers of several */
+	const struct parse_key *key;   /* the key being read, for readers of several keys */
 	struct pool_config *config;
+	bool group_only;	      /* reads nothing but the group's own resources */
+	const struct json_place *top; /* place of the object with the pools; NULL = the top */
 	struct err *err;
 };
 
@@ -34,7 +36,7 @@ typedef int parse_read_fn(struct parse *, const struct json_place *, const json_
 struct parse_key {
 	const char *name;
 	parse_read_fn *read; /* NULL: a known key that its grammar looks up itself */
-	size_t offset;	     /* of the field in the target */
+	size_t offset;	     /* offset of the field in the target */
 };
 
 #define PARSE_KEY(name, read, type, field)                                                         \
@@ -42,30 +44,33 @@ struct parse_key {
 		name, read, offsetof(type, field)                                                  \
 	}
 
-/* -EINVAL and in parse->err 'file:line: "key": sentence', without text 'file: entry 2: key:
- * sentence'. */
+/* Returns -EINVAL and sets parse->err to 'file:line: "key": message', or without text to 'file:
+ * entry 2: key: message'. */
 __attribute__((format(printf, 3, 4))) int parse_fail(struct parse *, const struct json_place *,
 						     const char *fmt, ...);
 int parse_no_memory(struct parse *);
-/* The same as a warning. After the first WARNINGS_MAX the others are only counted. */
+/* As parse_fail(), but a warning. After WARNINGS_MAX, further ones are only counted. */
 __attribute__((format(printf, 3, 4))) void parse_warn(struct parse *, const struct json_place *,
 						      const char *fmt, ...);
-/* The same, for config->doubt: what is not faint goes before what is, else the first counts. */
-__attribute__((format(printf, 4, 5))) void parse_doubt(struct parse *, const struct json_place *,
-						       bool faint, const char *fmt, ...);
-/* Tells how many warnings were only counted. */
+/* As parse_fail(), but sets config->mistake, which keeps the first one, preferring those that are
+ * not weak. */
+__attribute__((format(printf, 4, 5))) void parse_mistake(struct parse *, const struct json_place *,
+							 bool weak, const char *fmt, ...);
+/* Reports how many warnings were only counted. */
 void parse_warnings_end(struct parse *);
 
-/* Stores every key of the object; unknown ones are warned about, or refused if strict. */
+/* Stores every key of the object; unknown ones are warnings, or errors if strict. */
 int parse_object(struct parse *, const struct json_place *, const json_t *,
 		 const struct parse_key *, size_t n, void *target);
-/* A key that an object has in two spellings: -EINVAL, or a warning that the last one counts. */
+/* For a key that an object has in two spellings: -EINVAL, or, if forgiving, a warning that the last
+ * one counts. */
 int parse_twice(struct parse *, const struct json_place *, bool forgiving);
 
-/* Reads each element of a list into the same field. what: "a list of strings", which it must be. */
+/* Reads each element of a list into the same field. what: the required type for messages, "a list
+ * of strings". */
 int parse_each(struct parse *, const struct json_place *, const json_t *list, const char *what,
 	       parse_read_fn *, void *field);
-/* A key that stands there although its kind of pool has no use for it. */
+/* Rejects a key that does not apply to this kind of pool. */
 int parse_refuse(struct parse *, const struct json_place *, const json_t *item, const char *key,
 		 const char *sentence);
 
@@ -75,65 +80,67 @@ parse_read_fn parse_words; /* struct word_list */
 /* An integer from min to max. */
 int parse_count(struct parse *, const struct json_place *, const json_t *, uint32_t min,
 		uint32_t max, uint32_t *ret);
-/* One of the words; its index. */
+/* One of the words; returns its index. */
 int parse_choice(struct parse *, const struct json_place *, const json_t *,
 		 const char *const *words, size_t n, unsigned *ret);
-/* A word of a list in the form in which it is compared: NULL, or what is wrong with it.
- * canonical: PARSE_WORD_SIZE bytes; left alone = as it stands. */
+/* Checks a word of a list and converts it to the form for comparison: returns NULL, or what is
+ * wrong. canonical: PARSE_WORD_SIZE bytes; unchanged = use the word itself. */
 #define PARSE_WORD_SIZE 64
 typedef const char *parse_word_fn(const char *word, char *canonical);
 int parse_word_list(struct parse *, const struct json_place *, const json_t *, struct word_list *,
 		    parse_word_fn *);
 int word_list_add(struct word_list *, const char *word);
 
-/* An object that is written. jansson's setters take NULL for "out of memory" and fail; one look at
- * the end is enough. */
+/* Builds an object. jansson's setters fail if passed NULL, so one check for "out of memory" at the
+ * end is enough. */
 struct json_writer {
 	json_t *object;
 	bool failed;
 };
-/* Both take the value. */
+/* Both take ownership of the value. */
 void json_put(struct json_writer *, const char *key, json_t *value);
 void json_append(struct json_writer *, json_t *array, json_t *value);
 /* NULL: out of memory, and the object is freed. */
 json_t *json_finish(struct json_writer *);
 
-/* pool_config_keep.c: frees what the pool owns. */
+/* pool.c: frees the members of the pool. */
 void pool_done(struct pool *);
+/* Copies the pool with its members. -ENOMEM leaves *ret unchanged. */
+int pool_copy(struct pool *ret, const struct pool *);
 
-/* pool_config_selectors.c: the key "selectors" of item, an object or a list of them. */
+/* pool_config_selectors.c: reads the key "selectors" of item, an object or a list of them. */
 extern const struct parse_key selector_keys_net[], selector_keys_aux[], selector_keys_accelerator[],
 	selector_keys_shared[], selector_keys_native[];
 /* strict: an unknown key is an error. */
 int parse_selectors(struct parse *, const struct json_place *, const json_t *item, struct pool *,
 		    const struct parse_key *keys, bool strict);
-/* The first driver of the list under which a function has neither netdev nor RDMA device. */
+/* The first driver of the list with which a function has neither netdev nor RDMA device. */
 const char *user_space_driver(const struct word_list *drivers);
 extern const char *const device_type_words[3], *const vdpa_words[3];
 
-/* pool_config_native.c: how long each reason of "hold" holds unless told. */
+/* pool_config_native.c: the default hold times of each reason. */
 void hold_defaults(struct hold_times[N_HEALTH_REASONS]);
 
-/* pool_config_network.c: the keys "network", "softRoce" and "interface" of item, for a pool whose
- * kind and other keys are known. Sets pool->network if one of them is there. */
+/* pool_config_network.c: reads the keys "network", "softRoce" and "interface" of item, for a pool
+ * whose kind and other keys are known. Sets pool->network if any is present. */
 int parse_network(struct parse *, const struct json_place *, const json_t *item, struct pool *);
-/* Puts the three keys into the pool's object. */
+/* Adds the three keys to the pool's object. */
 void network_print(struct json_writer *pool, const struct pool_network *);
 
-/* A grammar that is a list of pools. read: one of them into *pool, in which what the grammars agree
- * on is set, and name and prefix are known. */
+/* A grammar that is a list of pools. read: parses one into *pool, which has the common defaults,
+ * name and prefix. */
 struct pool_grammar {
-	const char *prefix; /* unless the file or the options say another */
-	bool peers;	    /* a wrong resource is refused alone, and not the whole file */
+	const char *prefix; /* the default prefix */
+	bool peers;	    /* an invalid resource is rejected alone, not the whole file */
 	int (*read)(struct parse *, const struct json_place *, const json_t *item, struct pool *);
 };
 extern const struct pool_grammar grammar_native;
 /* pool_config_peers.c */
 extern const struct pool_grammar grammar_resource_list, grammar_config_list;
 parse_read_fn parse_interval;
-/* "mode", into a pool of which nothing is known but what the grammars agree on. */
+/* Reads "mode" into a pool that only has the common defaults. */
 int parse_mode(struct parse *, const struct json_place *mode_at, const json_t *root, struct pool *);
-/* What pools of ours and sriov-network-device-plugin's have in common. */
+/* Shared by our pools and those of sriov-network-device-plugin. */
 parse_read_fn parse_device_type, parse_extra;
-/* bool pool.nics_only, which the file says the other way round. */
+/* bool pool.nics_only, which is inverted in the file. */
 parse_read_fn parse_sub_functions;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "secrets.h"
 
 #include <ctype.h>
@@ -11,7 +12,7 @@
 #include "cleanup.h"
 #include "json_text.h"
 
-/* A shorter one is part of too many words to be taken out of them. */
+/* Minimum length: a shorter value would be part of too many words. */
 #define VALUE_MIN 4
 
 void secrets_done(struct secrets *s)
@@ -57,7 +58,7 @@ bool secret_name(const char *name, size_t len)
 	return secrets_has_word(name, len, "key") && !secrets_has_word(name, len, "pkey");
 }
 
-/* --- what keys name --------------------------------------------------------------------------- */
+/* --- named secrets ---------------------------------------------------------------------------- */
 
 static bool secrets_is_known(const struct secrets *s, const char *value)
 {
@@ -85,7 +86,7 @@ static int secrets_remember(struct secrets *s, const char *value)
 	return 0;
 }
 
-/* All that stands below. */
+/* Remembers all strings in the value. */
 static int remember_all(struct secrets *s, json_t *value)
 {
 	const char *key;
@@ -109,7 +110,7 @@ static bool holds_something(const json_t *v)
 
 static int learn_string(struct secrets *s, json_t *string)
 {
-	/* An object or a list. */
+	/* Only an object or a list is parsed. */
 	json_t *inner = json_text_load(json_string_value(string), json_string_length(string), 0,
 				       NULL);
 	AUTO_FREE char *text = NULL;
@@ -123,7 +124,7 @@ static int learn_string(struct secrets *s, json_t *string)
 	return r;
 }
 
-/* Is what stands in `key` named by the "name" beside it? */
+/* Is this the "value" next to the "name" of a secret? */
 static bool secrets_is_named(json_t *object, const char *key)
 {
 	const char *name = json_string_value(json_object_get(object, "name"));
@@ -131,7 +132,7 @@ static bool secrets_is_named(json_t *object, const char *key)
 	return name && strcmp(key, "value") == 0 && secret_name(name, strlen(name));
 }
 
-/* "--password": the next one is it. */
+/* "--password": the next element is the secret. */
 static bool names_next(const json_t *string)
 {
 	const char *s = json_string_value(string);
@@ -172,7 +173,7 @@ int secrets_learn(struct secrets *s, json_t *document)
 	return r < 0 ? -ENOMEM : 0;
 }
 
-/* --- what stands in a text -------------------------------------------------------------------- */
+/* --- secrets in a text ------------------------------------------------------------------------ */
 
 static size_t word_len(const char *at)
 {
@@ -190,8 +191,7 @@ static size_t value_len(const char *at)
 	return strcspn(at, " \t\r\n\"'\\,;&)}]");
 }
 
-/* How much of the text at a word's end leads to its value: `": "`, `=`, `: Bearer `; 0 = no value.
- */
+/* Length of the text between a name and its value: `": "`, `=`, `: Bearer `; 0 = no value. */
 static size_t lead_len(const char *at)
 {
 	size_t n = strspn(at, "\"'\\ ");
@@ -207,8 +207,8 @@ static size_t lead_len(const char *at)
 	return n;
 }
 
-/* Of a value that stands here whatever it is called; 0 = there is none. *lead: what is kept before
- * it. */
+/* Length of a secret recognised by its form; 0 = none. *lead: length of the text before it that is
+ * kept. */
 static size_t formed_len(const char *at, size_t *lead)
 {
 	const char *end;
@@ -225,7 +225,7 @@ static size_t formed_len(const char *at, size_t *lead)
 	}
 	if (strncmp(at, "://", 3) == 0) {
 		*lead = 3;
-		/* A password may have a slash; then more than the user is taken out. */
+		/* A password may contain a slash, so more than the user may be masked. */
 		host = strcspn(at + 3, "/ \t\r\n\"'");
 		if (!memchr(at + 3, '@', host) && memchr(at + 3, ':', host))
 			host = strcspn(at + 3, " \t\r\n\"'");
@@ -249,8 +249,8 @@ static size_t known_len(const struct secrets *s, const char *at)
 	return longest;
 }
 
-/* Writes what of the text is fit to be seen, up to the next place to look at; returns how much that
- * was of. */
+/* Prints the masked text up to the next position to check; returns how much of the text that
+ * was. */
 static size_t scrub_step(FILE *f, const struct secrets *s, const char *at, bool word_begins)
 {
 	size_t lead = 0, n = known_len(s, at);

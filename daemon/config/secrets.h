@@ -1,10 +1,11 @@
-/* secrets.h - what must not leave the node with a support bundle or the API: known by what it is
- * called, and then taken out wherever it stands. Pure.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* secrets.h - masks secrets that must not leave the node with a support bundle or the API:
+ * recognised by their names, then masked wherever they occur. Pure.
  *
- * Called so is what a key names: password, secret, token, credential, key ... (not a partition
- * key), the value beside such a name ({"name": "DB_PASSWORD", "value": ...}), and what follows such
- * an option in a list. Besides, whatever it is called: the user of a URL, what follows Bearer and
- * Basic, and PEM. */
+ * A secret's name is a key: password, secret, token, credential, key ... (not a partition key), or
+ * a "name" next to the value ({"name": "DB_PASSWORD", "value": ...}), or an option before it in a
+ * list. Recognised without a name: user and password in a URL, the word after Bearer and Basic, and
+ * PEM. */
 #pragma once
 
 #include <jansson.h>
@@ -13,7 +14,7 @@
 
 #define SECRET_MASK "(masked)"
 
-/* Those that were found; zero-initialised: none yet. */
+/* The secrets found; zero-initialised: none yet. */
 struct secrets {
 	char **values;
 	size_t n;
@@ -21,10 +22,12 @@ struct secrets {
 
 void secrets_done(struct secrets *);
 bool secret_name(const char *name, size_t len);
-/* Masks in place what keys name, also within strings that are JSON themselves, and remembers what
- * it was. -ENOMEM. */
+/* Masks named secrets in place, also inside strings that are JSON, and remembers their values.
+ * -ENOMEM. */
 int secrets_learn(struct secrets *, json_t *document);
-/* Masks in place, in all strings, those remembered and what is told by its own form. -ENOMEM. */
+/* Masks in place, in all strings, the remembered values and secrets recognised by their form.
+ * -ENOMEM. */
 int secrets_scrub(const struct secrets *, json_t *document);
-/* The same of a text, also "password=x" and "token: x" in it. Heap, NULL when out of memory. */
+/* As secrets_scrub(), for a text, including "password=x" and "token: x". On the heap, NULL when out
+ * of memory. */
 char *secrets_scrub_text(const struct secrets *, const char *text);

@@ -1,5 +1,5 @@
-/* suggest.c - Levenshtein distance over two rows; words longer than WORD_MAX are never near
- * anything. */
+// SPDX-License-Identifier: Apache-2.0
+/* suggest.c - Levenshtein distance over two rows; words longer than WORD_MAX never match. */
 #include "suggest.h"
 
 #include <string.h>

@@ -1,8 +1,9 @@
-/* suggest.h - "did you mean": the known word nearest to a misspelt one. Pure. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* suggest.h - "did you mean": finds the known word most similar to a misspelt one. Pure. */
 #pragma once
 
 #include <stddef.h>
 
-/* The word at the least edit distance, if that is small against the word's length; NULL otherwise.
- * Borrowed. */
+/* The word at the least edit distance, if that is small relative to the word's length; otherwise
+ * NULL. Borrowed. */
 const char *suggest(const char *word, size_t len, const char *const *known, size_t n);

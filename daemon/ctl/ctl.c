@@ -1,11 +1,14 @@
-/* ctl.c - command line -> question -> answer -> what people see, and the exit code. */
+// SPDX-License-Identifier: Apache-2.0
+/* ctl.c - command line -> request -> reply -> output and exit code. */
 #include "ctl.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "cleanup.h"
+#include "client.h"
 #include "ctl_bundle.h"
 #include "ctl_capture.h"
 #include "ctl_complete.h"
@@ -13,27 +16,29 @@
 #include "ctl_diagnose.h"
 #include "ctl_document.h"
 #include "ctl_help.h"
-#include "ctl_http.h"
 #include "ctl_lists.h"
+#include "ctl_merge.h"
 #include "ctl_record.h"
 #include "ctl_show.h"
 #include "ctl_show_diagnosis.h"
+#include "ctl_suggest.h"
 #include "ctl_table.h"
 #include "ctl_top.h"
 #include "json_text.h"
 #include "listings.h"
+#include "node_problem.h"
 #include "question.h"
 #include "version.h"
 
-/* How long doctor waits for what it has ordered, and how often it looks. */
+/* doctor --fix: maximum wait for the repairs, and how often to check. */
 #define FIX_MS	     10000
 #define FIX_LOOK_MS  200
-/* How long the daemon is asked to wait for events before it says that there are none. */
+/* watch: how long the daemon may defer its reply until there is an event. */
 #define WATCH_WAIT_S 20
-/* Who completes a word does not wait. */
+/* Completion must not delay the shell. */
 #define COMPLETE_MS  1000
 
-/* The document itself, or what `show` makes of it. */
+/* Prints the document itself, or as text with `show`. */
 static enum ctl_exit document_show(const struct ctl *c, const json_t *document,
 				   void (*show)(const json_t *, FILE *))
 {
@@ -58,7 +63,7 @@ static enum ctl_exit ask_and_show(const struct ctl *c, const char *path, const c
 	return r;
 }
 
-/* --- questions -------------------------------------------------------------------------------- */
+/* --- requests --------------------------------------------------------------------------------- */
 
 static enum ctl_exit ask_with_params(const struct ctl *c, const char *path,
 				     void (*show)(const json_t *, FILE *))
@@ -96,7 +101,7 @@ static bool has_returning(const json_t *attachments)
 	return false;
 }
 
-/* *ret: what is to be set right is not yet, or just on its way. */
+/* *ret: a fixable finding remains, or a device is still being returned. */
 static enum ctl_exit ask_whether_busy(const struct ctl *c, bool *ret)
 {
 	json_t *findings, *attachments = NULL;
@@ -111,8 +116,8 @@ static enum ctl_exit ask_whether_busy(const struct ctl *c, bool *ret)
 	return r;
 }
 
-/* The order is answered at once, and done by and by: what it has come to is what doctor says next.
- */
+/* The daemon answers the request at once and repairs in the background: poll doctor, then show what
+ * it still finds. */
 static enum ctl_exit doctor_fix(const struct ctl *c)
 {
 	static const struct timespec pause = {.tv_nsec = FIX_LOOK_MS * 1000000L};
@@ -145,7 +150,7 @@ static enum ctl_exit doctor_run(const struct ctl *c)
 	return r;
 }
 
-/* What is only information is no reason to alarm anybody. */
+/* Verdicts of severity info exit with 0. */
 static enum ctl_exit exit_by_level(int level)
 {
 	return level >= 3 ? CTL_CRITICAL : level == 2 ? CTL_WARNING : CTL_OK;
@@ -169,39 +174,67 @@ static enum ctl_exit diagnose_run(const struct ctl *c)
 	return r;
 }
 
-/* As the daemon has written it: made anew of what it means, it would have lost its lines. */
+/* Prints the daemon's text unchanged, to keep its line breaks. */
+static void suggest_show(const struct ctl *c, const struct client_answer *a, const json_t *document)
+{
+	if (c->args->configmap)
+		config_map_print(c->args->configmap, a->body, c->out);
+	else if (c->args->format && strcmp(c->args->format, "yaml") == 0)
+		ctl_document_put(document, "yaml", c->out);
+	else
+		fputs(a->body, c->out);
+}
+
 static enum ctl_exit suggest_run(const struct ctl *c)
 {
-	const char *configmap = c->args->configmap;
-	struct ctl_answer a = {0};
+	struct client_answer a = {0};
 	struct err e = {0};
 	json_t *document;
+	bool ok;
 
-	if (ctl_ask(&a, c->args->socket, "/api/v1/suggest", NULL, CTL_WAIT_MS, &e) < 0) {
-		fprintf(c->err, "rocectl: %s\n", e.msg);
-		return CTL_NO_DAEMON;
-	}
+	if (client_ask(&a, c->args->socket, "/api/v1/suggest", NULL, ctl_args_wait_ms(c->args),
+		       &e) < 0)
+		return question_no_answer(c, &e);
 	document = json_text_load(a.body, a.len, 0, NULL);
-	if (a.status != 200 || !document)
-		question_complain(c, &a, document);
-	else if (configmap)
-		config_map_print(configmap, a.body, c->out);
+	ok = a.status == 200 && document;
+	if (ok)
+		suggest_show(c, &a, document);
 	else
-		fputs(a.body, c->out);
+		question_complain(c, &a, document);
 	free(a.body);
 	json_decref(document);
-	return a.status == 200 && document ? CTL_OK : CTL_NO;
+	return ok ? CTL_OK : CTL_NO;
 }
 
 /* --- ready ------------------------------------------------------------------------------------ */
 
-/* In a pod (POD_NAMESPACE and POD_NAME, by the downward API) only its own daemon's word counts. */
+/* Prints "ready" and the remarks of /readyz, as in `status`. */
+static enum ctl_exit ready_show(const struct ctl *c, const struct client_answer *a)
+{
+	const struct ctl_answers answers = {.ready = a->status == 200, .readiness = a->body};
+	json_t *document;
+	int r;
+
+	if (!ctl_args_want_document(c->args)) {
+		fputs(a->body, c->out);
+		return answers.ready ? CTL_OK : CTL_NO;
+	}
+	document = ctl_readiness(&answers);
+	r = document ? ctl_document_put(document, c->args->format, c->out) : -ENOMEM;
+	json_decref(document);
+	if (r < 0)
+		return question_no_memory(c);
+	return answers.ready ? CTL_OK : CTL_NO;
+}
+
+/* In a pod (POD_NAMESPACE and POD_NAME, from the downward API), only the daemon of this pod may
+ * answer. */
 static enum ctl_exit ready_run(const struct ctl *c)
 {
 	const char *namespace = getenv("POD_NAMESPACE"), *pod = getenv("POD_NAME");
 	struct ctl_args args = *c->args;
 	AUTO_FREE char *path = NULL;
-	struct ctl_answer a = {0};
+	struct client_answer a = {0};
 	struct err e = {0};
 	enum ctl_exit r;
 	char own[320];
@@ -211,14 +244,61 @@ static enum ctl_exit ready_run(const struct ctl *c)
 	path = question_path(&args, "/readyz");
 	if (!path)
 		return question_no_memory(c);
-	if (ctl_ask(&a, args.socket, path, NULL, CTL_WAIT_MS, &e) < 0) {
-		fprintf(c->err, "rocectl: %s\n", e.msg);
-		return CTL_NO_DAEMON;
-	}
-	fputs(a.body, c->out);
-	r = a.status == 200 ? CTL_OK : CTL_NO;
+	if (client_ask(&a, args.socket, path, NULL, ctl_args_wait_ms(&args), &e) < 0)
+		return question_no_answer(c, &e);
+	r = ready_show(c, &a);
 	free(a.body);
 	return r;
+}
+
+static enum ctl_exit version_run(const struct ctl *c)
+{
+	json_t *document;
+	int r;
+
+	if (!ctl_args_want_document(c->args)) {
+		fputs("rocectl " ROCELET_VERSION "\n", c->out);
+		return CTL_OK;
+	}
+	document = json_pack("{ss}", "version", ROCELET_VERSION);
+	r = document ? ctl_document_put(document, c->args->format, c->out) : -ENOMEM;
+	json_decref(document);
+	return r < 0 ? question_no_memory(c) : CTL_OK;
+}
+
+/* --- alive ------------------------------------------------------------------------------------ */
+
+/* Less than the timeout of the liveness probe in the manifests. */
+#define ALIVE_WAIT_MS 20000
+
+/* Fails only on a timeout: a daemon that waits for the node lock or cannot open its socket is
+ * alive. */
+static enum ctl_exit alive_run(const struct ctl *c)
+{
+	struct client_answer a = {0};
+	struct err e = {0};
+	int r = client_ask(&a, c->args->socket, "/healthz", NULL, ALIVE_WAIT_MS, &e);
+
+	if (r < 0)
+		fprintf(r == -ETIMEDOUT ? c->err : c->out, "rocectl: %s\n", e.msg);
+	else
+		fputs("ok\n", c->out);
+	free(a.body);
+	return r == -ETIMEDOUT ? CTL_NO : CTL_OK;
+}
+
+/* --- node-problem ----------------------------------------------------------------------------- */
+
+/* Returns the exit statuses of NPD, which are CTL_OK, CTL_NO, and CTL_USAGE for unknown. */
+static enum ctl_exit node_problem_run(const struct ctl *c)
+{
+	const struct ctl_args *a = c->args;
+	uint64_t wait_ms = a->timeout > 0 ? ctl_args_wait_ms(a) : NODE_PROBLEM_WAIT_MS;
+	bool warnings = a->severity && strcmp(a->severity, "warning") == 0;
+
+	return (enum ctl_exit)(strcmp(a->choice, "rdma") == 0
+				       ? node_problem_rdma(a->socket, wait_ms, warnings, c->out)
+				       : node_problem_rocelet(a->socket, wait_ms, c->out));
 }
 
 /* --- watch ------------------------------------------------------------------------------------ */
@@ -231,7 +311,7 @@ static void show_events(const struct ctl *c, const json_t *document)
 	json_array_foreach (json_object_get(document, "events"), i, event) {
 		if (c->args->namespace && !listing_has(event, "namespace", c->args->namespace))
 			continue;
-		if (c->args->json)
+		if (ctl_args_want_document(c->args))
 			ctl_document_line(event, c->out);
 		else
 			listing_show_event(event, c->out);
@@ -239,12 +319,14 @@ static void show_events(const struct ctl *c, const json_t *document)
 	fflush(c->out);
 }
 
-/* Shows what is answered, if it is to be shown; *generation: of what has been seen. */
+/* Requests events after *generation, prints them if `show`, and updates *generation. */
 static enum ctl_exit watch_once(const struct ctl *c, const char *path, bool show,
 				json_int_t *generation)
 {
 	json_t *document;
-	enum ctl_exit r = question_ask(c, path, NULL, &document);
+	/* The daemon defers its reply until there is an event. */
+	uint64_t wait_ms = WATCH_WAIT_S * 1000 + ctl_args_wait_ms(c->args);
+	enum ctl_exit r = question_ask_within(c, path, NULL, wait_ms, &document);
 
 	if (!document)
 		return r;
@@ -255,7 +337,7 @@ static enum ctl_exit watch_once(const struct ctl *c, const char *path, bool show
 	return r;
 }
 
-/* From now on, until the daemon or whoever reads us ends. */
+/* Prints new events until the daemon or the reader of our output ends. */
 static enum ctl_exit events_watch(const struct ctl *c)
 {
 	json_int_t generation = 0;
@@ -275,26 +357,26 @@ static enum ctl_exit events_watch(const struct ctl *c)
 	return r;
 }
 
-/* --- orders ----------------------------------------------------------------------------------- */
+/* --- requests --------------------------------------------------------------------------------- */
 
 /* Takes the value; a key without one is left out. */
-static void order_set(json_t *order, const char *key, json_t *value)
+static void ctl_request_set(json_t *request, const char *key, json_t *value)
 {
 	if (value)
-		json_object_set_new(order, key, value);
+		json_object_set_new(request, key, value);
 }
 
-static json_t *order_text(const char *s)
+static json_t *ctl_request_text(const char *s)
 {
 	return s ? json_string(s) : NULL;
 }
 
-static json_t *order_number(long n)
+static json_t *ctl_request_number(long n)
 {
 	return n >= 0 ? json_integer(n) : NULL;
 }
 
-static json_t *order_addresses(const struct ctl_args *a)
+static json_t *ctl_request_addresses(const struct ctl_args *a)
 {
 	json_t *list = a->n_ips ? json_array() : NULL;
 
@@ -304,44 +386,44 @@ static json_t *order_addresses(const struct ctl_args *a)
 }
 
 /* Heap. */
-static char *ctl_order_of(const struct ctl_args *a)
+static char *ctl_request_of(const struct ctl_args *a)
 {
-	json_t *order = json_object();
+	json_t *request = json_object();
 	char *body;
 
-	order_set(order, "device", order_text(a->device));
-	order_set(order, "netns", order_text(a->netns));
-	order_set(order, "pod", order_text(a->pod));
-	order_set(order, "interface", order_text(a->interface));
-	order_set(order, "ips", order_addresses(a));
-	order_set(order, "mac", order_text(a->mac));
-	order_set(order, "vlan", order_number(a->vlan));
-	order_set(order, "mtu", order_number(a->mtu));
-	order_set(order, "softRoce", a->soft_roce ? json_true() : NULL);
-	order_set(order, "force", a->force ? json_true() : NULL);
-	body = order ? json_dumps(order, JSON_COMPACT) : NULL;
-	json_decref(order);
+	ctl_request_set(request, "device", ctl_request_text(a->device));
+	ctl_request_set(request, "netns", ctl_request_text(a->netns));
+	ctl_request_set(request, "pod", ctl_request_text(a->pod));
+	ctl_request_set(request, "interface", ctl_request_text(a->interface));
+	ctl_request_set(request, "ips", ctl_request_addresses(a));
+	ctl_request_set(request, "mac", ctl_request_text(a->mac));
+	ctl_request_set(request, "vlan", ctl_request_number(a->vlan));
+	ctl_request_set(request, "mtu", ctl_request_number(a->mtu));
+	ctl_request_set(request, "softRoce", a->soft_roce ? json_true() : NULL);
+	ctl_request_set(request, "force", a->force ? json_true() : NULL);
+	body = request ? json_dumps(request, JSON_COMPACT) : NULL;
+	json_decref(request);
 	return body;
 }
 
-static enum ctl_exit ctl_give_order(const struct ctl *c, const char *path,
-				    void (*show)(const json_t *, FILE *))
+static enum ctl_exit ctl_send_request(const struct ctl *c, const char *path,
+				      void (*show)(const json_t *, FILE *))
 {
-	AUTO_FREE char *body = ctl_order_of(c->args);
+	AUTO_FREE char *body = ctl_request_of(c->args);
 
 	return body ? ask_and_show(c, path, body, show) : question_no_memory(c);
 }
 
 /* --- completion ------------------------------------------------------------------------------- */
 
-/* Without a daemon there is nothing to tell of it, and no reason to say so. */
+/* Without a daemon, completion is silent. */
 static void complete_live(const struct ctl_completion *want, FILE *out)
 {
 	const char *path = ctl_complete_source(want);
-	struct ctl_answer a = {0};
+	struct client_answer a = {0};
 	json_t *document;
 
-	if (!path || ctl_ask(&a, want->socket, path, NULL, COMPLETE_MS, NULL) < 0)
+	if (!path || client_ask(&a, want->socket, path, NULL, COMPLETE_MS, NULL) < 0)
 		return;
 	document = json_text_load(a.body, a.len, 0, NULL);
 	ctl_complete_put_live(want, document, out);
@@ -371,10 +453,9 @@ static enum ctl_exit command_run(const struct ctl *c)
 		ctl_help(c->args->topic, c->out);
 		break;
 	case CTL_VERSION:
-		fputs("rocectl " ROCELET_VERSION "\n", c->out);
-		break;
+		return version_run(c);
 	case CTL_COMPLETION:
-		ctl_completion_script(c->args->shell, c->out);
+		ctl_completion_script(c->args->choice, c->out);
 		break;
 	case CTL_STATUS:
 		return ctl_status_run(c);
@@ -388,14 +469,18 @@ static enum ctl_exit command_run(const struct ctl *c)
 		return doctor_run(c);
 	case CTL_READY:
 		return ready_run(c);
+	case CTL_ALIVE:
+		return alive_run(c);
+	case CTL_NODE_PROBLEM:
+		return node_problem_run(c);
 	case CTL_SUGGEST:
-		return suggest_run(c);
+		return c->args->merge ? ctl_suggest_merge(c->args, c->out, c->err) : suggest_run(c);
 	case CTL_SUPPORT_BUNDLE:
 		return ctl_bundle(c->args, c->out, c->err);
 	case CTL_ATTACH:
-		return ctl_give_order(c, "/api/v1/attach", ctl_show_attached);
+		return ctl_send_request(c, "/api/v1/attach", ctl_show_attached);
 	case CTL_DETACH:
-		return ctl_give_order(c, "/api/v1/detach", ctl_show_detached);
+		return ctl_send_request(c, "/api/v1/detach", ctl_show_detached);
 	case CTL_PCAP:
 		return ctl_pcap(c->args, c->out, c->err);
 	case CTL_SNIFF:
@@ -416,7 +501,7 @@ static enum ctl_exit command_run(const struct ctl *c)
 	return CTL_OK;
 }
 
-/* For shells and for make, not for people. */
+/* Internal commands for shells and for make. */
 static bool is_hidden_command(int argc, char *argv[], FILE *out)
 {
 	if (argc > 1 && strcmp(argv[1], "__complete") == 0)

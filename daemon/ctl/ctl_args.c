@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ctl_args.h"
 
 #include <ctype.h>
@@ -6,6 +7,7 @@
 #include <stdlib.h>
 
 #include "cleanup.h"
+#include "client.h"
 #include "ctl_config_map.h"
 #include "listing.h"
 #include "packet_row.h"
@@ -14,12 +16,14 @@
 
 #define FLAGS_MAX 64
 #define GIVEN_MAX 128
-/* What getopt_long(3) returns for the first flag of the table. */
+#define WAIT_MS	  5000
+/* Value that getopt_long(3) returns for the first flag of the table. */
 #define OPT_FIRST 256
 
-/* A flag on the command line: which one it is says the command, wherever that stands. */
+/* A flag on the command line. Commands may have different flags of the same name, and the command
+ * may follow the flag, so the flag is resolved later. */
 struct given {
-	const struct ctl_flag *flag; /* of this name, of whatever command */
+	const struct ctl_flag *flag; /* any flag of this name, of any command */
 	const char *value;
 };
 
@@ -30,7 +34,7 @@ struct command_line {
 	size_t n_given;
 };
 
-/* --- which flags there are -------------------------------------------------------------------- */
+/* --- known flags ------------------------------------------------------------------------------ */
 
 static bool ctl_args_is_known(const struct command_line *l, size_t n, const char *name)
 {
@@ -40,7 +44,7 @@ static bool ctl_args_is_known(const struct command_line *l, size_t n, const char
 	return false;
 }
 
-/* Where the command has none of this name, any will do. */
+/* True if the flag is the command's, or the command has none of this name. */
 static bool is_variant_of(const struct ctl_flag *flag, int command)
 {
 	return command < 0 || ctl_flag_is_of(flag, (enum ctl_command)command) ||
@@ -56,8 +60,8 @@ static void add_letter(struct command_line *l, const struct ctl_flag *flag)
 			 flag->type == TYPE_NONE ? "" : ":");
 }
 
-/* Flags of one name are one to getopt_long(3): whether it has a value depends on the command; -1:
- * there is none. */
+/* Lists each name once for getopt_long(3). If commands differ in whether the flag has a value,
+ * `command` decides; -1: no command. */
 static void list_flags(struct command_line *l, int command)
 {
 	const struct ctl_flag *flag;
@@ -86,7 +90,7 @@ static const struct ctl_flag *ctl_args_flag_of(int option)
 	return flag;
 }
 
-/* getopt_long(3) has left it behind optind, or in optopt if it is a letter. */
+/* getopt_long(3) has left the unknown flag before optind, or in optopt if it is a letter. */
 static int ctl_args_unknown_flag(const struct command_line *l, char *argv[], struct err *e)
 {
 	const char *names[FLAGS_MAX], *word = argv[optind - 1], *near;
@@ -107,7 +111,7 @@ static int take_flags(struct command_line *l, int argc, char *argv[], struct err
 {
 	int option;
 
-	optind = 0; /* begins anew, also after another command line */
+	optind = 0; /* reset getopt, also after another command line */
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, l->letters, l->known, NULL)) != -1) {
 		if (option == ':')
@@ -121,7 +125,7 @@ static int take_flags(struct command_line *l, int argc, char *argv[], struct err
 	return 0;
 }
 
-/* --- their values ----------------------------------------------------------------------------- */
+/* --- values of flags -------------------------------------------------------------------------- */
 
 static int ctl_args_read_number(long *ret, const struct ctl_flag *flag, const char *text,
 				struct err *e)
@@ -132,7 +136,7 @@ static int ctl_args_read_number(long *ret, const struct ctl_flag *flag, const ch
 	if (text[0] < '0' || text[0] > '9' || *end || *ret > flag->max)
 		return err_set(e, -EINVAL, "--%s %.60s: not a number, or more than %ld", flag->name,
 			       text, flag->max);
-	/* Nothing is a slip. */
+	/* Reject 0: it is a mistake. */
 	return flag->type == TYPE_COUNT && *ret == 0
 		       ? err_set(e, -EINVAL, "--%s 0: nothing to do", flag->name)
 		       : 0;
@@ -222,13 +226,13 @@ static int ctl_args_take_word(struct ctl_args *a, const struct ctl_command_row *
 	else if (row->type == TYPE_FILE)
 		a->file = word;
 	else if (row->type == TYPE_CHOICE)
-		return check_choice(row->name, row->word, a->shell = word, e);
+		return check_choice(row->name, row->word, a->choice = word, e);
 	else if (row->type == TYPE_COMMAND)
 		return a->topic = find_command(word, e);
 	return 0;
 }
 
-/* "which device?" */
+/* "which device?": the message for a missing argument. */
 static int missing_word(const struct ctl_command_row *row, struct err *e)
 {
 	char word[32];
@@ -240,7 +244,7 @@ static int missing_word(const struct ctl_command_row *row, struct err *e)
 	return err_set(e, -EINVAL, "%s: which %s?", row->name, word);
 }
 
-/* What is left once the flags are out. */
+/* Takes the words that remain after the flags. */
 static int take_words(struct ctl_args *a, char *words[], size_t n, struct err *e)
 {
 	const struct ctl_command_row *row = ctl_command_row(a->command);
@@ -256,9 +260,9 @@ static int take_words(struct ctl_args *a, char *words[], size_t n, struct err *e
 	return 0;
 }
 
-/* --- what is given as a whole ----------------------------------------------------------------- */
+/* --- the whole command line ------------------------------------------------------------------- */
 
-/* What is no text cannot be said in an order, and must not be left out of it. */
+/* Invalid UTF-8 cannot be encoded in a JSON request, and dropping it would change the request. */
 static int check_texts(const struct ctl_args *a, struct err *e)
 {
 	const struct {
@@ -284,10 +288,12 @@ static int check_diagnose(const struct ctl_args *a, struct err *e)
 			       a->replay ? "replayed" : "recorded");
 	if (a->replay && a->record)
 		return err_set(e, -EINVAL, "diagnose: give --replay or --record, not both");
+	if (a->trace && !a->record)
+		return err_set(e, -EINVAL, "diagnose: --trace needs --record");
 	if (a->write && !a->record)
 		return err_set(e, -EINVAL, "diagnose: --write is where --record goes");
 	if (a->replay && a->format && strcmp(a->format, "yaml") == 0)
-		return err_set(e, -EINVAL, "diagnose: a replay is told as text or json");
+		return err_set(e, -EINVAL, "diagnose: a replay is printed as text or json");
 	return 0;
 }
 
@@ -321,8 +327,11 @@ static int check_whole(struct ctl_args *a, struct err *e)
 		return err_set(e, -EINVAL,
 			       "-w has no end, which YAML cannot say: -o json has a "
 			       "line for each");
-	if (listing && listing_check(listing, a->sort_by, a->selector, e) < 0)
+	if (listing && listing_check(listing, a->sort_by, a->selector, a->columns, e) < 0)
 		return e->code;
+	if (a->columns && a->format && strcmp(a->format, "wide") != 0 &&
+	    strcmp(a->format, "table") != 0)
+		return err_set(e, -EINVAL, "--columns is of tables, not of -o %s", a->format);
 	if (a->command == CTL_DIAGNOSE && check_diagnose(a, e) < 0)
 		return e->code;
 	if (a->command == CTL_PCAP && check_packets(a, e) < 0)
@@ -330,7 +339,7 @@ static int check_whole(struct ctl_args *a, struct err *e)
 	return check_texts(a, e);
 }
 
-/* 03:00.2, as lspci(8) has it: of PCI domain 0. */
+/* 03:00.2 as printed by lspci(8), in PCI domain 0. */
 static bool is_short_address(const char *s)
 {
 	static const char form[] = "xx:xx.7";
@@ -371,7 +380,7 @@ static int complete_pod(struct ctl_args *a, struct err *e)
 	return 0;
 }
 
-/* Where it points into itself it is no plain value. */
+/* Copies the arguments; pointers into its own buffers must point into the copy. */
 static void ctl_args_settle(struct ctl_args *ret, const struct ctl_args *a)
 {
 	*ret = *a;
@@ -389,7 +398,7 @@ static bool has_given(const struct command_line *l, const char *name)
 	return false;
 }
 
-/* Of what is wrong with the rest whoever asks for help need not know. */
+/* With --help, other errors of the command line are ignored. */
 static int parse_help(struct ctl_args *a, char *words[], size_t n, struct err *e)
 {
 	a->command = CTL_HELP;
@@ -423,8 +432,8 @@ static int parse_command(struct ctl_args *a, const struct command_line *l, char 
 	return r == 0 ? check_whole(a, e) : r;
 }
 
-/* The first word that is one. Before it a word may be a flag's value; few are called as commands
- * are. */
+/* Finds the first word that is a command. A word before it may be a flag's value, but values rarely
+ * have a command's name. */
 static int command_among(int argc, char *argv[])
 {
 	int command = -1;
@@ -436,7 +445,7 @@ static int command_among(int argc, char *argv[])
 
 int ctl_args_parse(struct ctl_args *ret, int argc, char *argv[], struct err *e)
 {
-	struct ctl_args a = {.socket = CTL_SOCKET,
+	struct ctl_args a = {.socket = CLIENT_SOCKET,
 			     .topic = -1,
 			     .vlan = -1,
 			     .mtu = -1,
@@ -468,4 +477,14 @@ int ctl_args_parse(struct ctl_args *ret, int argc, char *argv[], struct err *e)
 bool ctl_args_want_document(const struct ctl_args *a)
 {
 	return a->format && (strcmp(a->format, "json") == 0 || strcmp(a->format, "yaml") == 0);
+}
+
+uint64_t ctl_args_wait_ms(const struct ctl_args *a)
+{
+	return a->timeout > 0 ? (uint64_t)a->timeout * 1000 : WAIT_MS;
+}
+
+uint64_t ctl_args_long_wait_ms(const struct ctl_args *a)
+{
+	return a->timeout > 0 ? (uint64_t)a->timeout * 1000 : CLIENT_WAIT_MS;
 }

@@ -1,43 +1,50 @@
-/* ctl_args.h - rocectl's command line, as the table of ctl_commands.h has it. Pure. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ctl_args.h - parses rocectl's command line by the table in ctl_commands.h. Pure. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "ctl_commands.h"
 #include "err.h"
 
-#define CTL_SOCKET  "/run/rocelet/rocelet.sock"
 #define CTL_IPS_MAX 64
 
 /* Borrows from argv; NULL = not given. */
 struct ctl_args {
 	enum ctl_command command;
-	int topic; /* of help: the command, -1 = all */
+	int topic; /* of `help`: enum ctl_command, -1 = all */
 	const char *socket;
-	const char *device; /* a short PCI address, as 03:00.2, was made a whole one */
+	const char *device; /* a short PCI address such as 03:00.2 is completed with domain 0000 */
 	const char *netns, *interface, *mac, *top;
-	const char *pod; /* NAMESPACE/NAME, if a namespace was given in whatever way */
-	const char *namespace, *sort_by, *selector;
-	const char *format; /* of -o; "json" also by --json */
+	const char *pod; /* NAMESPACE/NAME if a namespace is given */
+	const char *namespace, *sort_by, *selector, *columns;
+	const char *format; /* value of -o; --json sets it to "json" */
 	const char *ips[CTL_IPS_MAX];
 	size_t n_ips;
-	const char *file, *write;
+	const char *file, *write, *trace;
 	const char *top_sort;
-	const char *only, *flow; /* which packets of a capture are listed */
-	const char *shell;	 /* of completion */
-	const char *configmap;
+	const char *only, *flow; /* select packets of a capture */
+	const char *choice;	 /* the argument of completion or node-problem */
+	const char *severity;	 /* of node-problem */
+	const char *configmap, *merge;
 	const char *output, *config, *state_dir;
 	const char *replay;
 	long vlan, mtu, limit; /* -1 = not given */
 	long flows;
-	long seconds, packets, bytes; /* sniff ends with the first of them */
+	long seconds, packets, bytes; /* sniff ends at the first limit reached */
 	long record;		      /* seconds; 0 = not given */
+	long timeout;		      /* seconds; 0 = not given */
 	bool json, no_headers, watch, packet_list, soft_roce, force, fix, help, version;
-	char device_text[16], pod_text[384]; /* what device and pod may point into */
+	char device_text[16], pod_text[384]; /* storage that device and pod may point to */
 };
 
-/* -EINVAL: a sentence. Options may stand anywhere. */
+/* -EINVAL with a message. Flags may precede or follow the command. */
 int ctl_args_parse(struct ctl_args *ret, int argc, char *argv[], struct err *);
-/* The document itself is wanted, not a text that people read. */
+/* True if the user asked for the JSON or YAML document instead of text. */
 bool ctl_args_want_document(const struct ctl_args *);
+/* Maximum wait for a reply, in ms. ctl_args_wait_ms(): for queries, which the daemon answers at
+ * once; ctl_args_long_wait_ms(): for requests that change something or wait for a sample. */
+uint64_t ctl_args_wait_ms(const struct ctl_args *);
+uint64_t ctl_args_long_wait_ms(const struct ctl_args *);

@@ -1,8 +1,8 @@
-/* ctl_bundle.c - gathers all of it, learns what is secret, takes that out, and only then writes.
+// SPDX-License-Identifier: Apache-2.0
+/* ctl_bundle.c - collects all documents and files, masks secrets in them, then writes the archive.
  *
- * Happy path: the daemon's documents, the host's files, masks, one archive. Can fail by: no daemon
- * (the rest is told), parts that cannot be read (said in not-read.txt), the archive not being
- * written (then nothing is left of it). */
+ * Without a daemon, the bundle has the host's files only. Parts that cannot be read are listed in
+ * not-read.txt. If the archive cannot be written, it is removed. */
 #include "ctl_bundle.h"
 
 #include <fcntl.h>
@@ -13,8 +13,8 @@
 
 #include "array.h"
 #include "cleanup.h"
+#include "client.h"
 #include "ctl_bundle_host.h"
-#include "ctl_http.h"
 #include "ctl_show.h"
 #include "ctl_tar.h"
 #include "json_text.h"
@@ -24,7 +24,7 @@
 #define STATE_DIR_DEFAULT "/var/lib/rocelet"
 #define FOLDER		  "rocelet-support/"
 
-/* --- what is in it ---------------------------------------------------------------------------- */
+/* --- contents --------------------------------------------------------------------------------- */
 
 void bundle_miss(struct bundle *b, const char *fmt, ...)
 {
@@ -37,7 +37,7 @@ void bundle_miss(struct bundle *b, const char *fmt, ...)
 	b->n_missed++;
 }
 
-/* NULL, and noted: there is no room for it. */
+/* NULL, with b->error set, if out of memory. */
 static struct bundle_file *bundle_add(struct bundle *b, const char *name)
 {
 	struct bundle_file *file = array_push(b->files, b->n_files);
@@ -87,18 +87,19 @@ static void bundle_done(struct bundle *b)
 
 static const struct {
 	const char *path, *name;
+	bool is_text_of_any_status; /* /readyz of a daemon that is not ready has status 503 */
 } documents[] = {
-	{"/api/v1/config", "api/config.json"},
-	{"/api/v1/devices", "api/devices.json"},
-	{"/api/v1/pods", "api/pods.json"},
-	{"/api/v1/attachments", "api/attachments.json"},
-	{"/api/v1/events", "api/events.json"},
-	{"/api/v1/doctor", "api/doctor.json"},
-	{"/api/v1/qps", "api/qps.json"},
-	{"/api/v1/suggest", "api/suggest.json"},
-	{"/api/v1/diagnosis", "api/diagnosis.json"},
-	{"/metrics", "metrics.txt"},
-	{"/readyz", "readyz.txt"},
+	{"/api/v1/config", "api/config.json", false},
+	{"/api/v1/devices", "api/devices.json", false},
+	{"/api/v1/pods", "api/pods.json", false},
+	{"/api/v1/attachments", "api/attachments.json", false},
+	{"/api/v1/events", "api/events.json", false},
+	{"/api/v1/doctor", "api/doctor.json", false},
+	{"/api/v1/qps", "api/qps.json", false},
+	{"/api/v1/suggest", "api/suggest.json", false},
+	{"/api/v1/diagnosis", "api/diagnosis.json", false},
+	{"/metrics", "metrics.txt", false},
+	{"/readyz", "readyz.txt", true},
 };
 
 static bool is_json(const char *name)
@@ -106,12 +107,13 @@ static bool is_json(const char *name)
 	return strlen(name) > 5 && strcmp(name + strlen(name) - 5, ".json") == 0;
 }
 
-/* What it says of itself is worth having when it is no 200, too. */
-static void ctl_bundle_add_answer(struct bundle *b, const char *name, struct ctl_answer *a)
+/* Adds a reply; of_any_status: even if its status is not 200. */
+static void ctl_bundle_add_answer(struct bundle *b, const char *name, bool of_any_status,
+				  struct client_answer *a)
 {
 	json_t *json = is_json(name) ? json_text_load(a->body, a->len, 0, NULL) : NULL;
 
-	if (a->status != 200 || (is_json(name) && !json))
+	if ((a->status != 200 && !of_any_status) || (is_json(name) && !json))
 		bundle_miss(b, "%s: the daemon answers with status %u: %.*s", name, a->status,
 			    (int)strcspn(a->body, "\r\n"), a->body);
 	if (json)
@@ -120,19 +122,19 @@ static void ctl_bundle_add_answer(struct bundle *b, const char *name, struct ctl
 		bundle_add_text(b, name, take_ptr(a->body));
 }
 
-/* Whoever does not answer once is not asked again. */
-static void ask_daemon(struct bundle *b, const char *socket)
+/* Stops at the first request that the daemon does not answer. */
+static void ask_daemon(struct bundle *b, const char *socket, uint64_t wait_ms)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(documents); i++) {
-		struct ctl_answer a = {0};
+		struct client_answer a = {0};
 		struct err e = {0};
 
-		if (ctl_ask(&a, socket, documents[i].path, NULL, CTL_WAIT_MS, &e) < 0) {
+		if (client_ask(&a, socket, documents[i].path, NULL, wait_ms, &e) < 0) {
 			bundle_miss(b, "%s, and what follows of the daemon's: %s",
 				    documents[i].name, e.msg);
 			return;
 		}
-		ctl_bundle_add_answer(b, documents[i].name, &a);
+		ctl_bundle_add_answer(b, documents[i].name, documents[i].is_text_of_any_status, &a);
 		free(a.body);
 	}
 }
@@ -184,7 +186,7 @@ static void add_versions(struct bundle *b)
 
 static void ctl_bundle_gather(struct bundle *b, const struct ctl_args *a)
 {
-	ask_daemon(b, a->socket);
+	ask_daemon(b, a->socket, ctl_args_long_wait_ms(a));
 	add_doctor(b);
 	add_versions(b);
 	bundle_config_file(b, a->config ? a->config : CONFIG_DEFAULT);
@@ -195,7 +197,7 @@ static void ctl_bundle_gather(struct bundle *b, const struct ctl_args *a)
 
 /* --- the archive ------------------------------------------------------------------------------ */
 
-/* Without secrets, and not too long; heap. */
+/* The file's text without secrets; heap, NULL if out of memory. */
 static char *file_text(struct bundle *b, struct bundle_file *file)
 {
 	char *text;
@@ -234,7 +236,7 @@ static int pack(struct bundle *b, struct tar *t)
 	return 0;
 }
 
-/* Last, when all of it is known. */
+/* Written last, because packing may add lines. */
 static int pack_missed(struct bundle *b, struct tar *t, char **missed)
 {
 	AUTO_FREE char *text = NULL;
@@ -248,7 +250,7 @@ static int pack_missed(struct bundle *b, struct tar *t, char **missed)
 	return 0;
 }
 
-/* Takes the descriptor. */
+/* Takes ownership of fd. */
 static int write_archive(struct bundle *b, int fd, char **missed)
 {
 	struct tar t;
@@ -263,7 +265,7 @@ static int write_archive(struct bundle *b, int fd, char **missed)
 	return r < 0 ? r : closed;
 }
 
-/* A new one, which nobody else can read. */
+/* Creates a new file that only its owner can read. */
 static int create_archive(const char *path)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);

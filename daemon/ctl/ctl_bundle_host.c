@@ -1,5 +1,6 @@
-/* ctl_bundle_host.c - files are read below the folder they are named by, and no link leads out of
- * it: a pod may have put one. */
+// SPDX-License-Identifier: Apache-2.0
+/* ctl_bundle_host.c - reads files below a folder without following links out of it, because a pod
+ * may have created the link. */
 #include "ctl_bundle_host.h"
 
 #include <ctype.h>
@@ -23,7 +24,7 @@
 #define JOURNAL_MAX ((size_t)64 << 10)
 #define RECORDS_MAX 4096
 #define MODULES_MAX ((size_t)1 << 20)
-#define KERNEL_MAX  ((size_t)512 << 10) /* the newest of it */
+#define KERNEL_MAX  ((size_t)512 << 10) /* bytes; the newest lines are kept */
 #define KMSG_RECORD 8192		/* CONSOLE_EXT_LOG_MAX, linux/kernel/printk/internal.h */
 
 /* --- files ------------------------------------------------------------------------------------ */
@@ -37,7 +38,7 @@ static int open_beneath(int dir, const char *path, int flags, uint64_t resolve)
 	return fd < 0 ? -errno : fd;
 }
 
-/* The whole file, terminated, or its first max bytes; heap. -EINVAL: no plain file. */
+/* Reads a file, at most its first max bytes, terminated; heap. -EINVAL: not a regular file. */
 static int read_beneath(int dir, const char *path, uint64_t resolve, size_t max, char **ret,
 			size_t *ret_len)
 {
@@ -73,7 +74,7 @@ static const char *because(int code)
 						: strerror(-code);
 }
 
-/* *ret_name: the rest of the path. */
+/* Opens the folder of a path; *ret_name: the rest of the path. */
 static int open_folder_of(const char *path, const char **ret_name)
 {
 	const char *slash = strrchr(path, '/');
@@ -205,7 +206,8 @@ static bool is_about_rdma(const char *line)
 	return false;
 }
 
-/* "6,1234,5678901,-;text\n KEY=value\n": dev-kmsg in linux/Documentation/ABI/testing. */
+/* A record is "6,1234,5678901,-;text\n KEY=value\n": dev-kmsg in
+ * linux/Documentation/ABI/testing. */
 static void put_record(FILE *f, char *record)
 {
 	char *text = strchr(record, ';'), *at = record;
@@ -223,7 +225,7 @@ static void put_record(FILE *f, char *record)
 		fprintf(f, "[%5llu.%06llu] %s\n", us / 1000000, us % 1000000, text);
 }
 
-/* What was overwritten meanwhile (EPIPE) is passed over. */
+/* Records that were overwritten meanwhile (EPIPE) are skipped. */
 static void read_kmsg(int fd, FILE *f)
 {
 	char record[KMSG_RECORD + 1];
@@ -240,7 +242,7 @@ static void read_kmsg(int fd, FILE *f)
 	}
 }
 
-/* Its newest lines. */
+/* Keeps the newest lines, at most max bytes. */
 static char *keep_end(char *text, size_t max)
 {
 	size_t len = strlen(text);

@@ -1,14 +1,15 @@
-/* ctl_bundle_host.h - what a support bundle can tell without the daemon. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ctl_bundle_host.h - the parts of a support bundle that need no daemon. */
 #pragma once
 
 struct bundle;
 
-/* The configuration file: a ConfigMap's links within its folder are followed. What is no JSON is
- * not taken in, since a secret in it could not be told from the rest. */
+/* The configuration file. Links within its folder, as in a ConfigMap, are followed. A file that is
+ * not JSON is left out, because secrets in it cannot be recognized. */
 void bundle_config_file(struct bundle *, const char *path);
-/* The records of the attach engine. */
+/* The journal records of the attach engine. */
 void bundle_journal(struct bundle *, const char *state_dir);
-/* The kernel's log as far as it is about RDMA, NICs and their bus. */
+/* Lines of the kernel's log about RDMA, NICs and their bus. */
 void bundle_kernel_log(struct bundle *);
-/* Kernel, distribution, drivers, and what sysfs says of RDMA devices and NICs. */
+/* Kernel, distribution, drivers, and sysfs attributes of RDMA devices and NICs. */
 void bundle_host(struct bundle *);

@@ -1,5 +1,6 @@
-/* ctl_capture.c - what a capture says, as a document and as people read it, and captures in files.
- */
+// SPDX-License-Identifier: Apache-2.0
+/* ctl_capture.c - reads captures from files, and prints summaries of captures as text or
+ * documents. */
 #include "ctl_capture.h"
 
 #include <fcntl.h>
@@ -12,7 +13,7 @@
 #include "json_text.h"
 #include "packet_row.h"
 
-/* --- what people see -------------------------------------------------------------------------- */
+/* --- as text ---------------------------------------------------------------------------------- */
 
 static const json_t *ctl_member(const json_t *object, const char *key)
 {
@@ -45,7 +46,7 @@ static void ctl_show_table(struct table *t, FILE *f)
 	table_done(t);
 }
 
-/* --- what it is all about --------------------------------------------------------------------- */
+/* --- source and totals ------------------------------------------------------------------------ */
 
 static void put_bytes(long long n, FILE *f)
 {
@@ -84,7 +85,7 @@ static void put_source(const json_t *d, FILE *f)
 	}
 }
 
-/* Only what there is. */
+/* Prints a count unless it is 0. */
 static void put_if(const json_t *object, const char *key, const char *what, FILE *f)
 {
 	if (ctl_number_of(object, key) > 0)
@@ -249,9 +250,9 @@ static void show_capture(const json_t *d, FILE *f)
 	show_flows(d, f);
 }
 
-/* --- either way ------------------------------------------------------------------------------- */
+/* --- either form ------------------------------------------------------------------------------ */
 
-/* NULL when out of memory. */
+/* NULL if out of memory. */
 static json_t *ctl_document_of(const struct ctl_args *a, json_t *source,
 			       const struct capture_summary *s, const char *problem)
 {
@@ -273,7 +274,7 @@ static void capture_complain(const char *problem, FILE *err)
 	fputc('\n', err);
 }
 
-/* Of a file without a packet there is nothing to tell beside why. */
+/* For a file without packets only the problem is printed. */
 enum ctl_exit ctl_capture_tell(const struct ctl_args *a, json_t *source,
 			       const struct capture_summary *s, const char *problem, FILE *out,
 			       FILE *err)
@@ -295,29 +296,28 @@ enum ctl_exit ctl_capture_tell(const struct ctl_args *a, json_t *source,
 
 /* --- a capture file --------------------------------------------------------------------------- */
 
-/* A window of the file is in memory, never more: fill it, take packets out of it until it has no
- * whole one, move what is left to its start, and so on until the file ends. Can fail by: files that
- * cannot be opened or read, or whose bytes make no sense from some place on; what came before that
- * place is told. */
+/* Reads a file through a window of fixed size: fill it, decode packets until none is complete, move
+ * the rest to the start, repeat. Fails if the file cannot be opened or read, or is corrupt; packets
+ * before the corrupt place are reported. */
 
-/* Far larger than what a step needs, so that little is moved. */
+/* Several times the minimum, so that little data is moved. */
 #define WINDOW (4 * CAPTURE_WINDOW)
 
 struct reading {
 	const struct ctl_args *args;
 	FILE *out;
 	int fd;
-	size_t start, end; /* of what is not done with, in window */
+	size_t start, end; /* of the unprocessed bytes in window */
 	struct capture capture;
-	struct capture_summary summary; /* or */
+	struct capture_summary summary; /* unused if packets are listed */
 	struct packet_filter filter;
-	uint64_t first_ns; /* of the first packet that has a time */
+	uint64_t first_ns; /* of the first packet with a time */
 	long n_listed;
 	int error;
 	uint8_t window[WINDOW];
 };
 
-/* 1: there is more; 0: the end. */
+/* 1: there is more; 0: end of the file. */
 static int window_fill(struct reading *r, struct err *e)
 {
 	ssize_t n;
@@ -416,7 +416,7 @@ static enum ctl_exit read_and_list(struct reading *r, FILE *err)
 	struct err e = {0};
 
 	if (a->flow)
-		packet_filter_flow(&r->filter, a->flow, NULL); /* it was read before */
+		packet_filter_flow(&r->filter, a->flow, NULL); /* ctl_args has checked it */
 	r->filter.only = a->only;
 	if (!ctl_args_want_document(a) && !a->no_headers)
 		packet_row_heads(r->out);

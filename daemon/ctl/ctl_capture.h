@@ -1,5 +1,6 @@
-/* ctl_capture.h - the commands that need no daemon: what a capture, or the traffic of the next
- * seconds, says of RoCE. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ctl_capture.h - the commands that need no daemon: analyse the RoCE traffic in a capture file or
+ * on a device. */
 #pragma once
 
 #include <jansson.h>
@@ -11,8 +12,8 @@
 enum ctl_exit ctl_pcap(const struct ctl_args *, FILE *out, FILE *err);
 enum ctl_exit ctl_sniff(const struct ctl_args *, FILE *out, FILE *err);
 
-/* Prints the summary as a text or a document, and the problem (a sentence; NULL: none). `source`
- * are keys that come before the summary's; taken. */
+/* Prints the summary as text or as a document, and the problem (NULL: none). Takes ownership of
+ * source, whose keys precede the summary's. */
 enum ctl_exit ctl_capture_tell(const struct ctl_args *, json_t *source,
 			       const struct capture_summary *, const char *problem, FILE *out,
 			       FILE *err);

@@ -1,8 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ctl_commands.h"
 
 #include <string.h>
 
 #include "cleanup.h"
+#include "client.h"
 #include "ctl_args.h"
 #include "listings.h"
 #include "packet_row.h"
@@ -14,10 +16,13 @@
 #define LISTINGS     (CHOSEN | BIT(CTL_RESOURCES))
 #define DOCUMENTS                                                                                  \
 	(BIT(CTL_STATUS) | BIT(CTL_EXPLAIN) | BIT(CTL_DIAGNOSE) | BIT(CTL_DOCTOR) |                \
-	 BIT(CTL_ATTACH) | BIT(CTL_DETACH) | BIT(CTL_PCAP) | BIT(CTL_SNIFF))
+	 BIT(CTL_ATTACH) | BIT(CTL_DETACH) | BIT(CTL_PCAP) | BIT(CTL_SNIFF) | BIT(CTL_WATCH) |     \
+	 BIT(CTL_READY) | BIT(CTL_SUGGEST) | BIT(CTL_VERSION))
 #define OF_POD		     (CHOSEN | BIT(CTL_WATCH) | BIT(CTL_DIAGNOSE) | BIT(CTL_ATTACH) | BIT(CTL_SNIFF))
 #define FORMATS_OF_LISTINGS  "table|wide|json|yaml|name"
 #define FORMATS_OF_DOCUMENTS "text|json|yaml"
+/* Commands that query the daemon. */
+#define ASKS		     (~(BIT(CTL_PCAP) | BIT(CTL_COMPLETION) | BIT(CTL_HELP) | BIT(CTL_VERSION)))
 
 #define SECONDS_MAX 86400
 #define BOX_MAX	    1000000000000 /* packets or bytes to sniff */
@@ -31,6 +36,8 @@ static const struct ctl_flag flags[] = {
 	 "the archive; - is stdout"},
 	{"no-headers", 0, TYPE_NONE, NULL, FIELD(no_headers), 0, LISTINGS | BIT(CTL_PCAP),
 	 "no line of headings"},
+	{"columns", 0, TYPE_COLUMNS, "COLUMN,...", FIELD(columns), 0, LISTINGS,
+	 "only these columns, in this order; HEAD:PATH is a value of the document (-o json)"},
 	{"sort-by", 0, TYPE_COLUMN, "COLUMN", FIELD(sort_by), 0, LISTINGS,
 	 "by this column, numbers as numbers; -COLUMN: the largest first"},
 	{"sort-by", 0, TYPE_CHOICE, TOP_SORTS, FIELD(top_sort), 0, BIT(CTL_TOP),
@@ -55,10 +62,16 @@ static const struct ctl_flag flags[] = {
 	 "record such a scenario"},
 	{"write", 0, TYPE_FILE, "FILE", FIELD(write), 0, BIT(CTL_DIAGNOSE) | BIT(CTL_SNIFF),
 	 "where what is recorded goes"},
+	{"trace", 0, TYPE_FILE, "FILE", FIELD(trace), 0, BIT(CTL_DIAGNOSE),
+	 "with --record: also write the recording as a trace for ui.perfetto.dev"},
+	{"severity", 0, TYPE_CHOICE, "warning|critical", FIELD(severity), 0, BIT(CTL_NODE_PROBLEM),
+	 "the least severity of a verdict that counts, critical unless given"},
 	{"fix", 0, TYPE_NONE, NULL, FIELD(fix), 0, BIT(CTL_DOCTOR),
 	 "set right what can be, and tell what is left"},
 	{"configmap", 0, TYPE_TEXT, "[NS/]NAME", FIELD(configmap), 0, BIT(CTL_SUGGEST),
 	 "as a ConfigMap"},
+	{"merge", 0, TYPE_FILE, "DIR", FIELD(merge), 0, BIT(CTL_SUGGEST),
+	 "merge the suggestions of nodes, DIR/NODE.json, into one file with groups"},
 	{"config", 0, TYPE_FILE, "FILE", FIELD(config), 0, BIT(CTL_SUPPORT_BUNDLE),
 	 "the configuration file, /etc/rocelet/config.json unless given"},
 	{"state-dir", 0, TYPE_FILE, "DIR", FIELD(state_dir), 0, BIT(CTL_SUPPORT_BUNDLE),
@@ -90,9 +103,11 @@ static const struct ctl_flag flags[] = {
 	 "or so many have come, 1000000 unless given"},
 	{"bytes", 0, TYPE_COUNT, "N", FIELD(bytes), BOX_MAX, BIT(CTL_SNIFF),
 	 "or so many bytes, 1000000000 unless given"},
-	{"json", 0, TYPE_NONE, NULL, FIELD(json), 0, ANY, "the same as -o json"},
+	{"json", 0, TYPE_NONE, NULL, FIELD(json), 0, LISTINGS | DOCUMENTS, "the same as -o json"},
+	{"timeout", 0, TYPE_COUNT, "SECONDS", FIELD(timeout), SECONDS_MAX, ASKS,
+	 "wait so long for an answer of the daemon: 5 s unless given, 45 s for requests that change something"},
 	{"socket", 0, TYPE_FILE, "PATH", FIELD(socket), 0, ANY,
-	 "of the daemon, " CTL_SOCKET " unless given"},
+	 "of the daemon, " CLIENT_SOCKET " unless given"},
 	{"help", 'h', TYPE_NONE, NULL, FIELD(help), 0, ANY, "of the command, or of all"},
 	{"version", 'V', TYPE_NONE, NULL, FIELD(version), 0, ANY, "which rocectl this is"},
 };
@@ -104,25 +119,30 @@ static const struct ctl_flag flags[] = {
 
 static const struct ctl_command_row rows[N_CTL_COMMANDS] = {
 	[CTL_STATUS] = {.name = "status",
+			.aliases = "st",
 			NO_WORD,
 			.brief = "is all well? One screen",
 			.text = "Exits with 1 when it is not.",
 			A_DOCUMENT},
 	[CTL_PODS] = {.name = "pods",
+		      .aliases = "pod|po",
 		      NO_WORD,
 		      .brief = "which container has which device",
 		      LISTS(listing_pods)},
 	[CTL_RESOURCES] =
 		{.name = "resources",
+		 .aliases = "resource|res",
 		 NO_WORD,
 		 .brief =
 			 "what the kubelet is offered: how many, healthy, given, and whether it knows",
 		 LISTS(listing_resources)},
 	[CTL_DEVICES] = {.name = "devices",
+			 .aliases = "device|dev",
 			 NO_WORD,
 			 .brief = "all devices, and why each is free, taken or not offered",
 			 LISTS(listing_devices)},
 	[CTL_PORTS] = {.name = "ports",
+		       .aliases = "port",
 		       NO_WORD,
 		       .brief = "RDMA ports: link, whose they are, and what diagnosis says of each",
 		       LISTS(listing_ports)},
@@ -137,19 +157,23 @@ static const struct ctl_command_row rows[N_CTL_COMMANDS] = {
 			 .brief = "the same of one, in a sentence",
 			 A_DOCUMENT},
 	[CTL_EVENTS] = {.name = "events",
+			.aliases = "event|ev",
 			NO_WORD,
 			.brief = "what happened, oldest first",
 			LISTS(listing_events)},
 	[CTL_WATCH] = {.name = "watch",
 		       NO_WORD,
 		       .brief = "the same as it happens",
-		       .text = "Until Ctrl-C or the daemon's end; with --json one object a line."},
+		       .text = "Until Ctrl-C or the daemon's end; with -o json one object a line.",
+		       .formats = "text|json"},
 	[CTL_QPS] = {.name = "qps",
+		     .aliases = "qp",
 		     NO_WORD,
 		     .brief = "queue pairs, whose they are and the traffic of their flows",
 		     LISTS(listing_qps)},
 	[CTL_DIAGNOSE] =
 		{.name = "diagnose",
+		 .aliases = "diag|diagnosis",
 		 THE_DEVICE,
 		 .optional = true,
 		 .brief = "what is wrong with RDMA here, and what to do",
@@ -164,10 +188,25 @@ static const struct ctl_command_row rows[N_CTL_COMMANDS] = {
 	[CTL_READY] = {.name = "ready",
 		       NO_WORD,
 		       .brief = "is it ready, and if not, why; in a pod: is it the pod's own",
-		       .text = "Exits with 1 when it is not."},
+		       .text = "Exits with 1 when it is not.",
+		       A_DOCUMENT},
+	[CTL_ALIVE] =
+		{.name = "alive",
+		 NO_WORD,
+		 .brief = "does the daemon that serves the socket answer; for liveness probes",
+		 .text = "Exits with 1 only when it accepts a connection and does not answer "
+			 "within 20 s: a socket that no process serves is no reason for a restart."},
+	[CTL_NODE_PROBLEM] =
+		{.name = "node-problem",
+		 .type = TYPE_CHOICE,
+		 .word = "rdma|rocelet",
+		 .brief = "a check for node-problem-detector: of RDMA's verdicts, or of rocelet",
+		 .text = "Prints one line of at most 80 bytes. Exits with 0 if there is no problem, with 1 if there is one, and with 2 if it is unknown; "
+			 "waits 3 s for the daemon. A daemon that does not answer is unknown to rdma, and the problem to rocelet."},
 	[CTL_SUGGEST] = {.name = "suggest",
 			 NO_WORD,
-			 .brief = "a configuration that suits this node, with reasons"},
+			 .brief = "a configuration that suits this node, with reasons",
+			 .formats = "json|yaml"},
 	[CTL_SUPPORT_BUNDLE] =
 		{.name = "support-bundle",
 		 NO_WORD,
@@ -206,7 +245,7 @@ static const struct ctl_command_row rows[N_CTL_COMMANDS] = {
 		      .word = "COMMAND",
 		      .optional = true,
 		      .brief = "of a command, or of all"},
-	[CTL_VERSION] = {.name = "version", NO_WORD, .brief = "which rocectl this is"},
+	[CTL_VERSION] = {.name = "version", NO_WORD, .brief = "which rocectl this is", A_DOCUMENT},
 };
 
 const struct ctl_command_row *ctl_command_row(enum ctl_command command)
@@ -217,7 +256,8 @@ const struct ctl_command_row *ctl_command_row(enum ctl_command command)
 int ctl_command_find(const char *name)
 {
 	for (int i = 0; i < N_CTL_COMMANDS; i++)
-		if (strcmp(rows[i].name, name) == 0)
+		if (strcmp(rows[i].name, name) == 0 ||
+		    (rows[i].aliases && ctl_choice_has(rows[i].aliases, name)))
 			return i;
 	return -1;
 }

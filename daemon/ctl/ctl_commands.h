@@ -1,5 +1,6 @@
-/* ctl_commands.h - the one table of rocectl's commands and flags. The parser, --help, the
- * completion of shells and the manual are made from it. Pure. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ctl_commands.h - the table of rocectl's commands and flags. The parser, --help, shell completion
+ * and the manual are made from it. Pure. */
 #pragma once
 
 #include <stdbool.h>
@@ -21,6 +22,8 @@ enum ctl_command {
 	CTL_DIAGNOSE,
 	CTL_DOCTOR,
 	CTL_READY,
+	CTL_ALIVE,
+	CTL_NODE_PROBLEM,
 	CTL_SUGGEST,
 	CTL_SUPPORT_BUNDLE,
 	CTL_ATTACH,
@@ -33,16 +36,17 @@ enum ctl_command {
 	N_CTL_COMMANDS
 };
 
-/* What the value of a flag, or the word behind a command, is: how it is read and completed. */
+/* Type of a flag's value or of a command's argument: determines parsing and completion. */
 enum ctl_type {
-	TYPE_NONE, /* a switch; a command without a word */
+	TYPE_NONE, /* a switch; a command without argument */
 	TYPE_TEXT,
-	TYPE_NUMBER, /* 0 to max */
-	TYPE_COUNT,  /* 1 to max */
-	TYPE_IP,     /* may be given several times */
-	TYPE_CHOICE, /* one of the words in `value` */
-	TYPE_FORMAT, /* how the command can show its document */
-	TYPE_COLUMN, /* of the command's listing */
+	TYPE_NUMBER,  /* 0 to max */
+	TYPE_COUNT,   /* 1 to max */
+	TYPE_IP,      /* may be repeated */
+	TYPE_CHOICE,  /* one of the words in `value` */
+	TYPE_FORMAT,  /* an output format of the command */
+	TYPE_COLUMN,  /* a column of the command's listing */
+	TYPE_COLUMNS, /* several columns, separated by commas */
 	TYPE_SELECTOR,
 	TYPE_DEVICE,
 	TYPE_POD,
@@ -53,34 +57,35 @@ enum ctl_type {
 
 struct ctl_flag {
 	const char *name;
-	char letter; /* of the short form, '\0' = none */
+	char letter; /* short form, '\0' = none */
 	enum ctl_type type;
-	const char *value; /* what help calls it; of TYPE_CHOICE the words, "a|b|c" */
-	size_t offset;	   /* of its field in struct ctl_args: bool, long or const char * */
+	const char *value; /* name of the value in the help; for TYPE_CHOICE the words, "a|b|c" */
+	size_t offset;	   /* of the field in struct ctl_args, a bool, long or const char * */
 	long max;
-	unsigned commands; /* to which it belongs, a bit each */
+	unsigned commands; /* commands that have the flag, one bit each */
 	const char *help;
 };
 
 struct ctl_command_row {
 	const char *name, *brief;
-	const char *text;   /* what else is to be known, sentences; NULL = nothing */
-	const char *word;   /* what help calls the word that follows; NULL = there is none */
-	enum ctl_type type; /* of that */
-	bool optional;	    /* it may be left out */
-	const struct listing *listing; /* NULL = it shows none */
-	const char *formats; /* of -o, "a|b|c", the first unless said otherwise; NULL = one */
+	const char *aliases;	       /* other names, "a|b|c"; NULL = none */
+	const char *text;	       /* further help, in sentences; NULL = none */
+	const char *word;	       /* name of its argument; NULL = none */
+	enum ctl_type type;	       /* of the word */
+	bool optional;		       /* the argument may be omitted */
+	const struct listing *listing; /* NULL = none */
+	const char *formats; /* for -o, "a|b|c", the first is the default; NULL = only one */
 };
 
 const struct ctl_command_row *ctl_command_row(enum ctl_command);
-/* The command of this name, -1 = there is none. */
+/* The command with this name or alias; -1 = none. */
 int ctl_command_find(const char *name);
-/* The i-th flag, NULL behind the last. */
+/* The i-th flag; NULL after the last. */
 const struct ctl_flag *ctl_flag(size_t i);
 bool ctl_flag_is_of(const struct ctl_flag *, enum ctl_command);
-/* The flag of a command by its long name; NULL = it has none of that name. */
+/* A command's flag by its long name; NULL = it has no such flag. */
 const struct ctl_flag *ctl_flag_find(enum ctl_command, const char *name, size_t len);
-/* "a|b|c" has this word. */
+/* True if "a|b|c" contains the word. */
 bool ctl_choice_has(const char *choices, const char *word);
-/* Puts the next word of "a|b|c" into ret; false: there is no more. *choices is moved on. */
+/* Copies the next word of "a|b|c" to ret and advances *choices; false: there is no more. */
 bool ctl_choice_next(const char **choices, char *ret, size_t size);

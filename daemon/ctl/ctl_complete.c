@@ -1,13 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ctl_complete.h"
 
 #include <string.h>
 
+#include "client.h"
 #include "ctl_args.h"
 #include "listing.h"
 
-/* --- what is wanted --------------------------------------------------------------------------- */
+/* --- the kind of candidates ------------------------------------------------------------------- */
 
-/* A flag of this word, "--pod", "--pod=x" or "-n", of whatever command when that is unknown. */
+/* Finds the flag of a word such as "--pod", "--pod=x" or "-n"; of any command if command is -1. */
 static const struct ctl_flag *ctl_flag_of(const char *word, int command)
 {
 	size_t len = strcspn(word, "=");
@@ -35,7 +37,7 @@ static bool takes_next(const char *word, int command)
 
 struct read {
 	int command;
-	int n_words; /* the command among them */
+	int n_words; /* including the command */
 	const char *socket;
 };
 
@@ -80,7 +82,7 @@ void ctl_complete(struct ctl_completion *ret, int n, char *const words[])
 {
 	const char *last = n > 0 ? words[n - 1] : "";
 	const struct ctl_flag *flag = NULL;
-	struct read r = {.command = -1, .socket = CTL_SOCKET};
+	struct read r = {.command = -1, .socket = CLIENT_SOCKET};
 
 	read_words(&r, n, words);
 	*ret = (struct ctl_completion){.command = r.command < 0 ? CTL_HELP
@@ -102,7 +104,7 @@ void ctl_complete(struct ctl_completion *ret, int n, char *const words[])
 		want_word(ret, &r);
 }
 
-/* --- what there is ---------------------------------------------------------------------------- */
+/* --- candidates from the table ---------------------------------------------------------------- */
 
 static void ctl_put(const struct ctl_completion *c, const char *word, const char *what, FILE *f)
 {
@@ -160,6 +162,7 @@ void ctl_complete_put(const struct ctl_completion *c, FILE *f)
 		put_choices(c, f);
 		break;
 	case TYPE_COLUMN:
+	case TYPE_COLUMNS:
 		ctl_put_columns(c, "", f);
 		break;
 	case TYPE_SELECTOR:
@@ -180,7 +183,7 @@ void ctl_complete_put(const struct ctl_completion *c, FILE *f)
 	}
 }
 
-/* --- what the daemon knows -------------------------------------------------------------------- */
+/* --- candidates from the daemon --------------------------------------------------------------- */
 
 const char *ctl_complete_source(const struct ctl_completion *c)
 {
@@ -191,7 +194,7 @@ const char *ctl_complete_source(const struct ctl_completion *c)
 	return c->type == TYPE_POD || c->type == TYPE_NAMESPACE ? "/api/v1/pods" : NULL;
 }
 
-/* A shell takes what is completed for typed: a name from elsewhere must not be a command to it. */
+/* The shell treats a completed name as typed, so the name must not contain shell syntax. */
 static bool is_safe(const char *name)
 {
 	static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -259,8 +262,8 @@ void ctl_complete_put_live(const struct ctl_completion *c, const json_t *documen
 
 /* --- scripts ---------------------------------------------------------------------------------- */
 
-/* Names of devices have colons, at which bash ends words: what comes before the last colon of the
- * word is taken off the answers. */
+/* bash splits words at colons, which device names contain: remove the part up to the word's last
+ * colon from the candidates. */
 static const char bash_script[] =
 	"# bash completion for rocectl\n"
 	"_rocectl() {\n"

@@ -1,5 +1,6 @@
-/* ctl_complete.h - what may come next on a command line. The shells' scripts ask
- * `rocectl __complete WORD...`, so that only this knows what there is. Pure. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ctl_complete.h - shell completion. The shells' scripts call `rocectl __complete WORD...`, so that
+ * the commands are listed here only. Pure. */
 #pragma once
 
 #include <jansson.h>
@@ -8,25 +9,25 @@
 
 #include "ctl_commands.h"
 
-/* Of what the last word is the beginning. */
+/* The kind of candidates for the last word. */
 struct ctl_completion {
-	enum ctl_type type;	  /* TYPE_NONE: of nothing that is known */
-	enum ctl_command command; /* whose word or flag it is, where `type` is not TYPE_COMMAND */
-	bool flags;		  /* its flags, not `type` */
-	const char *choices;	  /* of TYPE_CHOICE and TYPE_FORMAT */
-	const char *before;	  /* what stands before it in the word, as "--pod=" */
+	enum ctl_type type;	  /* TYPE_NONE: nothing */
+	enum ctl_command command; /* that the argument or flag belongs to; unset for TYPE_COMMAND */
+	bool flags;		  /* complete to the command's flags instead */
+	const char *choices;	  /* for TYPE_CHOICE and TYPE_FORMAT */
+	const char *before;	  /* prefix of the word that is kept, such as "--pod=" */
 	size_t before_len;
-	const char *socket; /* the daemon to be asked */
+	const char *socket; /* of the daemon to query */
 };
 
-/* words: behind "rocectl", the last of them unfinished. Borrows from them. */
+/* words: the words after "rocectl", of which the last is incomplete; borrowed. */
 void ctl_complete(struct ctl_completion *ret, int n, char *const words[]);
-/* What is in the table: a candidate a line, a tabulator, and what it is. Names of files are the
- * shell's own business: the line ":files". */
+/* Prints the candidates from the table, one per line: the word, a tab, its help. The line ":files"
+ * makes the shell complete file names. */
 void ctl_complete_put(const struct ctl_completion *, FILE *);
-/* The daemon's document that has more of them; NULL = none has. */
+/* Path of the daemon's document with further candidates; NULL = none. */
 const char *ctl_complete_source(const struct ctl_completion *);
-/* The names in it, but for those that a shell would not leave as they are. */
+/* Prints the names in the document, except names that a shell would interpret. */
 void ctl_complete_put_live(const struct ctl_completion *, const json_t *document, FILE *);
-/* The script of "bash", "zsh" or "fish". */
+/* Prints the script for "bash", "zsh" or "fish". */
 void ctl_completion_script(const char *shell, FILE *);

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ctl_config_map.h"
 
 #include <string.h>
 
-/* Small letters and digits, with '-' (and '.', if so) between them; IsDNS1123Subdomain() and
- * IsDNS1123Label() in k8s.io/apimachinery/pkg/util/validation. */
+/* True for lower-case letters and digits, with '-' (and '.', if `dots`) between them:
+ * IsDNS1123Subdomain() and IsDNS1123Label() in k8s.io/apimachinery/pkg/util/validation. */
 static bool is_dns_name(const char *name, size_t len, size_t max, bool dots)
 {
 	static const char ends[] = "abcdefghijklmnopqrstuvwxyz0123456789";
@@ -34,7 +35,7 @@ void config_map_print(const char *name, const char *text, FILE *f)
 {
 	const char *slash = strchr(name, '/');
 
-	/* In quotes: a name may look like a number. */
+	/* Quoted, because a name may look like a number. */
 	fprintf(f, "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: \"%s\"\n",
 		slash ? slash + 1 : name);
 	if (slash)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ctl_diagnose.h"
 
 #include <jansson.h>
@@ -11,8 +12,7 @@
 
 #define JSON_STYLE (JSON_COMPACT | JSON_REAL_PRECISION(9))
 
-/* One replay: what happens is written as it happens, so that a file of any length needs no more
- * memory than a short one. */
+/* One replay. Changes are written at once, so that memory use does not grow with the file. */
 struct replay {
 	const struct ctl_args *args;
 	FILE *out, *err;
@@ -39,7 +39,7 @@ static void complain(const char *message, void *err)
 	fputc('\n', err);
 }
 
-/* --- as people read it ------------------------------------------------------------------------ */
+/* --- as text ---------------------------------------------------------------------------------- */
 
 static void ctl_put_evidence(const struct evidence *e, FILE *f)
 {
@@ -164,7 +164,7 @@ static void put_clear(const struct replay *r)
 
 /* --- as a document ---------------------------------------------------------------------------- */
 
-/* One object, written piece by piece: scenario, events, and at the end what is open. */
+/* One object, written piece by piece: scenario, events, and at the end the open verdicts. */
 static void begin_document(const struct replay *r)
 {
 	json_t *title = json_string(scenario_title(r->scenario));
@@ -203,7 +203,7 @@ static void end_document(const struct replay *r)
 	diagnosis_report_done(&report);
 }
 
-/* --- either way ------------------------------------------------------------------------------- */
+/* --- either form ------------------------------------------------------------------------------ */
 
 static void tell_changes(struct replay *r)
 {

@@ -1,5 +1,6 @@
-/* ctl_diagnose.h - rocectl diagnose --replay: what diagnosis says of a scenario file, as time
- * passes in it. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ctl_diagnose.h - rocectl diagnose --replay: runs diagnosis over a scenario file and prints how
+ * its verdicts change. */
 #pragma once
 
 #include "ctl.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ctl_document.h"
 
 #include <errno.h>
@@ -7,13 +8,13 @@
 
 #include "cleanup.h"
 
-/* As many digits as a double always keeps. */
+/* Every double keeps 15 significant digits. */
 #define JSON_STYLE (JSON_REAL_PRECISION(15) | JSON_ENSURE_ASCII | JSON_ENCODE_ANY)
 
 static int ctl_document_put_json(const json_t *value, size_t flags, FILE *f)
 {
 	if (json_dumpf(value, f, JSON_STYLE | flags) < 0)
-		return ferror(f) ? 0 : -ENOMEM; /* what could not be written is said at the end */
+		return ferror(f) ? 0 : -ENOMEM; /* write errors are reported at the end */
 	fputc('\n', f);
 	return 0;
 }
@@ -30,7 +31,8 @@ struct yaml {
 	bool failed; /* out of memory */
 };
 
-/* A word that begins with a letter and means nothing else, in YAML 1.1 neither. */
+/* True if the word begins with a letter and needs no quotes: YAML 1.1 and 1.2 both read it as a
+ * string. */
 static bool ctl_document_is_plain(const char *s)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -87,7 +89,7 @@ static bool has_parts(const json_t *value)
 static void put_members(struct yaml *y, const json_t *object, int depth, bool goes_on);
 static void put_items(struct yaml *y, const json_t *array, int depth);
 
-/* Behind "key:" or "-". */
+/* Writes a value after "key:" or "-". */
 static void put_value(struct yaml *y, const json_t *value, int depth, bool is_item)
 {
 	bool members = json_object_size(value) > 0;
@@ -103,7 +105,7 @@ static void put_value(struct yaml *y, const json_t *value, int depth, bool is_it
 		fputc('\n', y->f);
 }
 
-/* goes_on: the first one stands in the line that has begun. */
+/* goes_on: write the first member on the current line. */
 static void put_members(struct yaml *y, const json_t *object, int depth, bool goes_on)
 {
 	const char *key;

@@ -1,5 +1,6 @@
-/* ctl_document.h - a document as it is printed: JSON or YAML (YAML 1.2, of which JSON is a part),
- * in characters that no terminal takes for a command. Pure. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ctl_document.h - prints a document as JSON or YAML (YAML 1.2, which includes JSON), in ASCII
+ * without control characters. Pure. */
 #pragma once
 
 #include <jansson.h>
@@ -7,5 +8,5 @@
 
 /* format: "json" or "yaml". 0, or -ENOMEM. */
 int ctl_document_put(const json_t *, const char *format, FILE *);
-/* One line of JSON. */
+/* Prints one line of JSON. 0, or -ENOMEM. */
 int ctl_document_line(const json_t *, FILE *);

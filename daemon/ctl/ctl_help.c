@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ctl_help.h"
 
 #include <stdbool.h>
@@ -5,16 +6,19 @@
 #include <string.h>
 
 #include "cleanup.h"
+#include "client.h"
 #include "ctl_args.h"
+#include "ctl_examples.h"
 #include "listing.h"
 #include "version.h"
 
-#define WIDTH	     100
-#define FLAG_COLUMN  32 /* where what a flag does begins */
-#define BRIEF_COLUMN 28
+#define WIDTH	       100
+#define FLAG_COLUMN    32 /* column of a flag's description */
+#define BRIEF_COLUMN   28
+#define EXAMPLE_COLUMN 44 /* column of an example's description */
 
 static const char what_it_is[] =
-	"rocectl shows what rocelet does on this node, and gives it orders. It asks the daemon over its socket, which is "
+	"rocectl shows what rocelet does on this node, and sends it requests. It asks the daemon over its socket, which is "
 	"root's; pcap, sniff and diagnose --replay need no daemon.";
 static const char what_a_device_is[] =
 	"DEVICE is a bus name (0000:03:00.2, or short 03:00.2), the name of a netdev or of an RDMA device. A device in a pod goes by its names in the host.";
@@ -30,7 +34,7 @@ static const struct {
 	{"1",
 	 "the daemon says no, doctor found something, a file could not be read to its end, or the output not be written"},
 	{"2", "the command line is wrong"},
-	{"3", "nobody serves the socket"},
+	{"3", "no daemon serves the socket"},
 	{"4",
 	 "diagnose: the worst that it says is a warning, or a pod holds a port whose link is down"},
 	{"5", "diagnose: something is critical"},
@@ -38,7 +42,8 @@ static const struct {
 
 /* --- text ------------------------------------------------------------------------------------- */
 
-/* Words in lines of at most WIDTH characters, from column `at`, where the first line is already. */
+/* Writes words in lines of at most WIDTH characters, indented to column `at`; the cursor is already
+ * there. */
 static void put_wrapped(const char *text, size_t at, FILE *f)
 {
 	size_t used = at;
@@ -57,7 +62,7 @@ static void put_wrapped(const char *text, size_t at, FILE *f)
 	fputc('\n', f);
 }
 
-/* "  word    what it does"; a long word has a line for itself. */
+/* " word description"; a long word has its own line. */
 static void put_entry(const char *word, size_t column, const char *text, FILE *f)
 {
 	size_t len = strlen(word) + 2;
@@ -78,7 +83,7 @@ static void command_usage(const struct ctl_command_row *row, char *ret, size_t s
 		 row->word);
 }
 
-/* What a command can be told by -o, or what help calls the value. */
+/* The formats of -o for this command, or the name of the flag's value. */
 static const char *ctl_value_of(const struct ctl_flag *flag, const struct ctl_command_row *row)
 {
 	return flag->type == TYPE_FORMAT && row ? row->formats : flag->value;
@@ -113,7 +118,7 @@ static bool has_own_flags(enum ctl_command command)
 
 /* --- --help ----------------------------------------------------------------------------------- */
 
-/* command -1: those of every command. */
+/* command -1: flags that every command has. */
 static void ctl_help_put_flags(int command, FILE *f)
 {
 	const struct ctl_command_row *row = command < 0
@@ -142,6 +147,28 @@ static void ctl_help_put_columns(const struct listing *l, bool wide, const char 
 	}
 }
 
+/* Prints aliases and examples of a command. */
+static void ctl_help_put_examples(const struct ctl_command_row *row, int command, FILE *f)
+{
+	const struct ctl_example *example;
+	char line[160];
+
+	if (row->aliases) {
+		const char *aliases = row->aliases, *before = "\nAlso: ";
+
+		for (char name[32]; ctl_choice_next(&aliases, name, sizeof(name)); before = ", ")
+			fprintf(f, "%s%s", before, name);
+		fputc('\n', f);
+	}
+	fputs("\nExamples:\n", f);
+	for (size_t i = 0; (example = ctl_example(i)); i++) {
+		if ((int)example->command != command)
+			continue;
+		snprintf(line, sizeof(line), "rocectl %s", example->line);
+		put_entry(line, EXAMPLE_COLUMN, example->what, f);
+	}
+}
+
 static void help_of(int command, FILE *f)
 {
 	const struct ctl_command_row *row = ctl_command_row((enum ctl_command)command);
@@ -164,6 +191,7 @@ static void help_of(int command, FILE *f)
 		fputc('\n', f);
 		put_wrapped(what_a_device_is, 0, f);
 	}
+	ctl_help_put_examples(row, command, f);
 	if (has_own_flags((enum ctl_command)command))
 		fputs("\nFlags:\n", f);
 	ctl_help_put_flags(command, f);
@@ -182,7 +210,8 @@ static void help_of_all(FILE *f)
 		snprintf(line, sizeof(line), "rocectl %s", usage);
 		put_entry(line, BRIEF_COLUMN + 6, ctl_command_row((enum ctl_command)i)->brief, f);
 	}
-	fputs("\n`rocectl COMMAND --help` tells the flags of one. Those of every command:\n", f);
+	fputs("\n`rocectl COMMAND --help` lists the flags of a command. Flags of every command:\n",
+	      f);
 	ctl_help_put_flags(-1, f);
 	fputc('\n', f);
 	put_wrapped(what_a_device_is, 0, f);
@@ -203,7 +232,8 @@ void ctl_help(int command, FILE *f)
 
 /* --- the manual ------------------------------------------------------------------------------- */
 
-/* As it is: no hyphens for minus signs, no requests (groff_char(7)). */
+/* Escapes text so that roff prints it literally: minus signs, and '.' or '\'' at the start of a
+ * line (groff_char(7)). */
 static void man_text(const char *text, FILE *f)
 {
 	if (*text == '.' || *text == '\'')
@@ -248,6 +278,19 @@ static void man_flags(int command, FILE *f)
 	}
 }
 
+static void man_examples(enum ctl_command command, FILE *f)
+{
+	const struct ctl_example *example;
+
+	fputs(".PP\nExamples:\n", f);
+	for (size_t i = 0; (example = ctl_example(i)); i++) {
+		if (example->command != command)
+			continue;
+		man_line(".TP\nrocectl ", example->line, "\n", f);
+		man_line("", example->what, "\n", f);
+	}
+}
+
 static void man_command(enum ctl_command command, FILE *f)
 {
 	const struct ctl_command_row *row = ctl_command_row(command);
@@ -266,6 +309,7 @@ static void man_command(enum ctl_command command, FILE *f)
 		fputs(".\n", f);
 	}
 	man_flags((int)command, f);
+	man_examples(command, f);
 }
 
 void ctl_man(FILE *f)
@@ -288,7 +332,7 @@ void ctl_man(FILE *f)
 	}
 	fputs(".SH ENVIRONMENT\n.TP\nNO_COLOR\nif it is not empty, nothing is coloured\n"
 	      ".TP\nPOD_NAMESPACE, POD_NAME\nthe pod whose daemon\n.B ready\nasks for\n"
-	      ".SH FILES\n.TP\n" CTL_SOCKET "\nthe daemon's socket\n"
+	      ".SH FILES\n.TP\n" CLIENT_SOCKET "\nthe daemon's socket\n"
 	      ".SH \"SEE ALSO\"\n.BR rocelet (8)\n",
 	      f);
 }

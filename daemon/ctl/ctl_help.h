@@ -1,9 +1,10 @@
-/* ctl_help.h - rocectl's table of commands as people read it: --help and the manual. Pure. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ctl_help.h - prints rocectl's table of commands as --help and as the manual. Pure. */
 #pragma once
 
 #include <stdio.h>
 
-/* Of one command (enum ctl_command), or of all of them: -1. */
+/* Help of one command (enum ctl_command); -1 = of all. */
 void ctl_help(int command, FILE *);
-/* rocectl(8), in the macros of man(7). */
+/* The page rocectl(8), in the macros of man(7). */
 void ctl_man(FILE *);

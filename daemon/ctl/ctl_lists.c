@@ -1,4 +1,6 @@
-/* ctl_lists.c - documents of the daemon -> one that is shown -> rows, or a screen. */
+// SPDX-License-Identifier: Apache-2.0
+/* ctl_lists.c - requests the daemon's documents, merges them if needed, and prints a listing or the
+ * status. */
 #include "ctl_lists.h"
 
 #include <stdlib.h>
@@ -7,20 +9,21 @@
 #include <unistd.h>
 
 #include "cleanup.h"
+#include "client.h"
 #include "ctl_document.h"
-#include "ctl_http.h"
 #include "ctl_merge.h"
 #include "ctl_show_status.h"
 #include "output.h"
 
-/* As many queue pairs as the daemon tells: of those that are asked for some are chosen here. */
+/* Number of queue pairs to request if rocectl selects rows itself: the daemon's maximum. */
 #define CHOOSE_FROM "10000"
-/* How often a list is looked at that is watched. */
+/* Interval at which --watch requests the list. */
 #define LOOK_MS	    999
 
 /* --- listings --------------------------------------------------------------------------------- */
 
-/* What the daemon cannot choose is chosen here, out of all that there is. Heap. */
+/* The path of the listing's document. If rocectl selects rows itself, it requests all of them.
+ * Heap. */
 static char *listing_path(const struct listing *l, const struct ctl_args *a)
 {
 	const struct ctl_args nothing = {.limit = -1};
@@ -48,7 +51,7 @@ static enum ctl_exit ask_for_ports(const struct ctl *c, json_t **ret)
 	enum ctl_exit r = question_ask(c, "/api/v1/devices", NULL, &devices);
 
 	*ret = NULL;
-	if (devices) /* before the first sample there is no diagnosis */
+	if (devices) /* /api/v1/diagnosis is not available before the first sample */
 		diagnosis = question_ask_quietly(c, "/api/v1/diagnosis", &no_daemon);
 	if (devices && !no_daemon)
 		*ret = ctl_ports(&(struct ctl_answers){.devices = devices, .diagnosis = diagnosis});
@@ -77,6 +80,8 @@ static enum ctl_exit listing_once(const struct ctl *c, const struct listing *l,
 					      .device = a->device,
 					      .sort_by = a->sort_by,
 					      .selector = a->selector,
+					      .columns = a->columns,
+					      .now_s = time(NULL),
 					      .limit = a->limit,
 					      .no_headers = a->no_headers,
 					      .colours = ctl_wants_colours(c->out),
@@ -84,13 +89,13 @@ static enum ctl_exit listing_once(const struct ctl *c, const struct listing *l,
 	json_t *document;
 	enum ctl_exit r = ask_for_listing(c, l, &document);
 
-	if (document && listing_show(l, &choice, document, c->out) < 0)
+	if (document && listing_show(l, &choice, document, c->out, c->err) < 0)
 		r = question_no_memory(c);
 	json_decref(document);
 	return r;
 }
 
-/* Until the daemon or whoever reads us ends. */
+/* Repeats until the daemon or the reader of our output ends. */
 static enum ctl_exit listing_watch(const struct ctl *c, const struct listing *l)
 {
 	static const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000L};
@@ -115,11 +120,11 @@ enum ctl_exit ctl_list(const struct ctl *c, const struct listing *l)
 static void ask_readiness(const struct ctl *c, struct ctl_answers *ret, char **ret_text,
 			  bool *ret_no_daemon)
 {
-	struct ctl_answer a = {0};
+	struct client_answer a = {0};
 	struct err e = {0};
 
-	if (ctl_ask(&a, c->args->socket, "/readyz", NULL, CTL_WAIT_MS, &e) < 0) {
-		fprintf(c->err, "rocectl: %s\n", e.msg);
+	if (client_ask(&a, c->args->socket, "/readyz", NULL, ctl_args_wait_ms(c->args), &e) < 0) {
+		question_no_answer(c, &e);
 		*ret_no_daemon = true;
 	}
 	ret->ready = a.status == 200;
@@ -143,9 +148,9 @@ static enum ctl_exit status_show(const struct ctl *c, const struct ctl_answers *
 
 enum ctl_exit ctl_status_run(const struct ctl *c)
 {
-	static const char *const paths[] = {"/api/v1/devices", "/api/v1/pods",
+	static const char *const paths[] = {"/api/v1/devices",	   "/api/v1/pods",
 					    "/api/v1/attachments", "/api/v1/diagnosis",
-					    "/api/v1/doctor"};
+					    "/api/v1/doctor",	   "/api/v1"};
 	json_t *documents[ARRAY_SIZE(paths)] = {NULL};
 	struct ctl_answers answers = {0};
 	AUTO_FREE char *text = NULL;
@@ -160,6 +165,7 @@ enum ctl_exit ctl_status_run(const struct ctl *c)
 	answers.attachments = documents[2];
 	answers.diagnosis = documents[3];
 	answers.doctor = documents[4];
+	answers.index = documents[5];
 	if (!no_daemon)
 		r = status_show(c, &answers);
 	for (size_t i = 0; i < ARRAY_SIZE(paths); i++)

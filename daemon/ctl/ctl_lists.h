@@ -1,4 +1,5 @@
-/* ctl_lists.h - commands that show what there is: lists, once or as they change, and the status. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ctl_lists.h - commands that print lists, once or on every change, and `rocectl status`. */
 #pragma once
 
 #include "listing.h"
@@ -7,5 +8,5 @@
 enum ctl_exit ctl_list(const struct ctl *, const struct listing *);
 enum ctl_exit ctl_status_run(const struct ctl *);
 
-/* It is a terminal, and nobody has asked for no colours (NO_COLOR, no-color.org). */
+/* True if out is a terminal and NO_COLOR (no-color.org) is not set. */
 bool ctl_wants_colours(FILE *out);

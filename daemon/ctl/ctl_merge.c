@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ctl_merge.h"
 
 #include <string.h>
@@ -16,7 +17,7 @@ static const char *ctl_merge_text_of(const json_t *object, const char *key)
 	return json_string_value(ctl_merge_member(object, key));
 }
 
-/* What stands there, null for nothing; new. */
+/* A new reference to the member, or null. */
 static json_t *copy_of(const json_t *object, const char *key)
 {
 	json_t *value = json_object_get(object, key);
@@ -32,7 +33,7 @@ static bool ctl_is_port(const json_t *object, const json_t *port)
 
 /* --- ports ------------------------------------------------------------------------------------ */
 
-/* Of the pod that has the device for itself; new. */
+/* A text about the pod that holds the device exclusively; new reference. */
 static json_t *ctl_holder_of(const json_t *device, const char *path)
 {
 	AUTO_FREE char *text = listing_text(device, path);
@@ -48,8 +49,8 @@ static json_t *ctl_port_of(const json_t *device, const json_t *rdma, const json_
 		copy_of(device, "id"), "kind", copy_of(device, "kind"), "parent",
 		copy_of(device, "parent"), "vf", copy_of(device, "vf"), "driver",
 		copy_of(rdma, "driver"), "state", copy_of(port, "state"), "linkLayer",
-		copy_of(port, "linkLayer"), "rateBps", copy_of(port, "rateBitsPerSecond"), "mtu",
-		copy_of(port, "activeMtu"), "namespace",
+		copy_of(port, "linkLayer"), "rateBitsPerSecond", copy_of(port, "rateBitsPerSecond"),
+		"activeMtu", copy_of(port, "activeMtu"), "namespace",
 		ctl_holder_of(device, "attachment.namespace|resources.holder.namespace"), "pod",
 		ctl_holder_of(device, "attachment.pod|resources.holder.pod"), "container",
 		ctl_holder_of(device, "attachment.container|resources.holder.container"));
@@ -67,7 +68,7 @@ static const json_t *watched_port(const json_t *diagnosis, const json_t *port)
 	return NULL;
 }
 
-/* "watch", "severity" of the worst verdict, and "causes" of all, the worst first. */
+/* Adds "watch", "severity" of the worst verdict, and "causes" of all verdicts, the worst first. */
 static void ctl_judge_port(json_t *port, const json_t *diagnosis)
 {
 	const json_t *verdicts = ctl_merge_member(diagnosis, "verdicts"), *worst = NULL;
@@ -117,7 +118,7 @@ json_t *ctl_ports(const struct ctl_answers *a)
 
 /* --- status ----------------------------------------------------------------------------------- */
 
-/* Counts by the word at `key` of each object, {"pf":8,...}; null where there is no list. */
+/* Number of objects by their word at `key`, {"pf":8,...}; null if there is no list. */
 static json_t *count_by(const json_t *list, const char *key)
 {
 	json_t *counts = json_is_array(list) ? json_object() : json_null(), *object;
@@ -138,7 +139,7 @@ static json_t *ctl_count_of(const json_t *list)
 	return json_is_array(list) ? json_integer((json_int_t)json_array_size(list)) : json_null();
 }
 
-/* The lines behind the first one, which is "ok" of a daemon that is ready. */
+/* The lines of /readyz, without the "ok" of a ready daemon. */
 static json_t *remarks_of(const struct ctl_answers *a)
 {
 	const char *line = a->readiness ? a->readiness : "";
@@ -150,6 +151,11 @@ static json_t *remarks_of(const struct ctl_answers *a)
 			json_array_append_new(lines, json_stringn(line, len));
 	}
 	return lines;
+}
+
+json_t *ctl_readiness(const struct ctl_answers *a)
+{
+	return json_pack("{sb so}", "ready", a->ready, "remarks", remarks_of(a));
 }
 
 static bool is_bad_resource(const json_t *r)
@@ -173,7 +179,7 @@ static bool any_bad_resource(const json_t *resources)
 	return false;
 }
 
-/* What is only information is no reason to alarm anybody. */
+/* Verdicts of severity info are not problems. */
 static bool any_bad_verdict(const json_t *verdicts)
 {
 	json_t *verdict;
@@ -197,9 +203,12 @@ static bool is_well(const struct ctl_answers *a)
 json_t *ctl_status(const struct ctl_answers *a)
 {
 	return json_pack(
-		"{sb sb so so so so so so so so}", "well", is_well(a), "ready", a->ready, "remarks",
-		remarks_of(a), "devices", count_by(ctl_merge_member(a->devices, "devices"), "kind"),
-		"resources", copy_of(a->devices, "resources"), "pods",
+		"{so so so so sb sb so so so so so so so so}", "node", copy_of(a->index, "node"),
+		"version", copy_of(a->index, "version"), "started", copy_of(a->index, "started"),
+		"upSeconds", copy_of(a->index, "upSeconds"), "well", is_well(a), "ready", a->ready,
+		"remarks", remarks_of(a), "devices",
+		count_by(ctl_merge_member(a->devices, "devices"), "kind"), "resources",
+		copy_of(a->devices, "resources"), "pods",
 		ctl_count_of(ctl_merge_member(a->pods, "pods")), "attachments",
 		count_by(ctl_merge_member(a->attachments, "attachments"), "state"), "ports",
 		count_by(ctl_merge_member(a->diagnosis, "ports"), "watch"), "verdicts",

@@ -1,21 +1,22 @@
-/* ctl_merge.h - documents that rocectl makes of several of the daemon's. Pure: JSON in, JSON out.
- * What was not answered is NULL, and unknown in what is made of it. docs/reference/rocectl.md has
- * their keys.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ctl_merge.h - combines several of the daemon's documents into one. Pure: JSON in, JSON out. A
+ * missing document is NULL, and its values are unknown in the result. docs/reference/rocectl.md
+ * lists the keys. */
 #pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
 
-/* What the daemon answers, borrowed. */
+/* Answers of the daemon, borrowed. */
 struct ctl_answers {
-	const json_t *devices, *pods, *attachments, *diagnosis, *doctor;
+	const json_t *index, *devices, *pods, *attachments, *diagnosis, *doctor;
 	bool ready;
-	const char *readiness; /* the text of /readyz */
+	const char *readiness; /* text of /readyz */
 };
 
-/* Every RDMA port with its link, its holder and the worst that diagnosis says of it. New, NULL when
- * out of memory. */
+/* Every RDMA port with its link, holder and worst verdict. New reference; NULL if out of memory. */
 json_t *ctl_ports(const struct ctl_answers *);
-/* Is all well, and if not, what is not. New, NULL when out of memory. */
+/* {"ready":..., "remarks":[...]}. New reference; NULL if out of memory. */
+json_t *ctl_readiness(const struct ctl_answers *);
+/* The node's state and its problems. New reference; NULL if out of memory. */
 json_t *ctl_status(const struct ctl_answers *);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ctl_record.h"
 
 #include <fcntl.h>
@@ -7,27 +8,30 @@
 #include <unistd.h>
 
 #include "cleanup.h"
-#include "ctl_http.h"
+#include "client.h"
 #include "ctl_table.h"
+#include "ctl_trace.h"
 #include "json_text.h"
 
-/* As many digits as a double always keeps. */
+/* Every double keeps 15 significant digits. */
 #define JSON_STYLE (JSON_COMPACT | JSON_REAL_PRECISION(15))
 
 struct recording {
 	const struct ctl_args *args;
 	FILE *file;
-	json_t *ports; /* as they were written last, by "DEVICE/PORT" */
-	double from_t;
+	json_t *ports;		 /* last written values, by "DEVICE/PORT" */
+	double from_t, t;	 /* time of the first sample, and seconds from it to the last */
+	struct ctl_trace *trace; /* NULL: no trace is written */
 	unsigned n_samples;
-	bool no_daemon; /* nobody answers */
+	bool no_daemon; /* the daemon does not answer */
 };
 
-/* *ret NULL and 0: there is none yet. */
+/* Returns 0 with *ret NULL if the document is not available yet. */
 static int ctl_record_ask(struct recording *r, const char *path, json_t **ret, struct err *e)
 {
-	struct ctl_answer a = {0};
-	int code = ctl_ask(&a, r->args->socket, path, NULL, CTL_WAIT_MS, e);
+	struct client_answer a = {0};
+	/* The daemon defers the reply until the next sample. */
+	int code = client_ask(&a, r->args->socket, path, NULL, ctl_args_long_wait_ms(r->args), e);
 	json_t *document = code == 0 ? json_text_load(a.body, a.len, JSON_DECODE_ANY, NULL) : NULL;
 
 	*ret = NULL;
@@ -55,8 +59,7 @@ static int ctl_put_line(const struct recording *r, const json_t *line, struct er
 		    : err_set(e, -ENOMEM, "out of memory");
 }
 
-/* What the lines do not say: by which limits they were judged, and what time it was at the first.
- */
+/* The first line: thresholds of the diagnosis, and the wall-clock time of the first sample. */
 static json_t *header_of(const json_t *config, const json_t *first)
 {
 	const json_t *wall = json_object_get(first, "wall");
@@ -71,7 +74,8 @@ static json_t *header_of(const json_t *config, const json_t *first)
 	return header;
 }
 
-/* A key holds until another line says otherwise, but for what is of one sample. */
+/* Removes keys whose value is unchanged, because the scenario format keeps values until they
+ * change; except keys that apply to a single sample. */
 static json_t *without_known(const json_t *port, const json_t *before)
 {
 	json_t *brief = json_copy((json_t *)port), *v;
@@ -135,25 +139,47 @@ static int ctl_begin(struct recording *r, const json_t *first, struct err *e)
 	return code;
 }
 
-/* Samples come when the daemon takes them. */
+static int record_sample(struct recording *r, json_t *line, struct err *e)
+{
+	int code = r->n_samples == 0 ? ctl_begin(r, line, e) : 0;
+
+	if (code < 0)
+		return code;
+	r->t = json_number_value(json_object_get(line, "t")) - r->from_t;
+	if (r->trace && ctl_trace_sample(r->trace, line, r->t) < 0)
+		return err_set(e, -EIO, "the trace could not be written");
+	return put_sample(r, line, e);
+}
+
+/* Each request waits for the daemon's next sample. */
 static int record_all(struct recording *r, struct err *e)
 {
-	double t = 0;
 	int code;
 
 	do {
 		json_t *line;
 
 		code = ctl_record_ask(r, "/api/v1/diagnosis/sample", &line, e);
-		if (code == 0 && line && r->n_samples == 0)
-			code = ctl_begin(r, line, e);
-		if (code == 0 && line) {
-			t = json_number_value(json_object_get(line, "t")) - r->from_t;
-			code = put_sample(r, line, e);
-		}
+		if (code == 0 && line)
+			code = record_sample(r, line, e);
 		json_decref(line);
-	} while (code == 0 && t < (double)r->args->record);
+	} while (code == 0 && r->t < (double)r->args->record);
 	return code;
+}
+
+/* Adds the verdicts if the daemon still answers, and ends the trace. */
+static void record_end_trace(struct recording *r, FILE *file, struct err *e)
+{
+	json_t *live = NULL;
+	struct err none = {0};
+	int code;
+
+	if (e->code == 0)
+		ctl_record_ask(r, "/api/v1/live", &live, &none);
+	code = ctl_trace_end(r->trace, live, r->from_t, r->t);
+	json_decref(live);
+	if ((fclose(file) != 0 || code < 0) && e->code == 0)
+		err_set(e, -EIO, "%.120s: it could not be written whole", r->args->trace);
 }
 
 static FILE *ctl_record_open_file(const char *path, struct err *e)
@@ -181,12 +207,21 @@ static enum ctl_exit exit_of(const struct recording *r, const struct err *e, FIL
 enum ctl_exit ctl_record(const struct ctl_args *a, FILE *out, FILE *err)
 {
 	struct recording r = {.args = a, .file = out, .ports = json_object()};
+	FILE *trace = NULL;
 	struct err e = {0};
 
 	if (a->write)
 		r.file = ctl_record_open_file(a->write, &e);
-	if (r.file)
+	if (r.file && a->trace)
+		trace = ctl_record_open_file(a->trace, &e);
+	if (trace)
+		r.trace = ctl_trace_begin(trace);
+	if (trace && !r.trace)
+		err_set(&e, -ENOMEM, "out of memory");
+	if (e.code == 0)
 		record_all(&r, &e);
+	if (r.trace)
+		record_end_trace(&r, trace, &e);
 	if (r.file && r.file != out && fclose(r.file) != 0 && e.code == 0)
 		err_set(&e, -EIO, "%.120s: it could not be written whole", a->write);
 	json_decref(r.ports);

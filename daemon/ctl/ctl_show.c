@@ -1,4 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ctl_show.h"
+
+#include <stdbool.h>
 
 #include "ctl_table.h"
 
@@ -24,18 +27,71 @@ void ctl_show_explain(const json_t *document, FILE *f)
 
 /* --- doctor ----------------------------------------------------------------------------------- */
 
-static void show_finding(const json_t *finding, FILE *f)
+/* Findings with the same kind and help are shown as one problem with several objects. */
+static bool is_same_problem(const json_t *a, const json_t *b)
 {
-	ctl_show_put_text(finding, "kind", f);
-	fputs(": ", f);
+	return json_equal(json_object_get(a, "kind"), json_object_get(b, "kind")) &&
+	       json_equal(json_object_get(a, "help"), json_object_get(b, "help"));
+}
+
+static bool is_shown_before(const json_t *findings, size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (is_same_problem(json_array_get(findings, k), json_array_get(findings, i)))
+			return true;
+	return false;
+}
+
+static size_t count_same(const json_t *findings, size_t i)
+{
+	size_t n = 0;
+
+	for (size_t k = i; k < json_array_size(findings); k++)
+		n += is_same_problem(json_array_get(findings, i), json_array_get(findings, k));
+	return n;
+}
+
+/* "0000:03:00.4 (pod train/a-0): is being returned" */
+static void show_object(const json_t *finding, FILE *f)
+{
+	const char *pod = ctl_show_text_of(finding, "pod");
+
 	if (ctl_show_text_of(finding, "object")) {
 		ctl_show_put_text(finding, "object", f);
+		if (pod) {
+			fputs(" (pod ", f);
+			ctl_show_put_text(finding, "namespace", f);
+			fputc('/', f);
+			table_put(pod, f);
+			fputc(')', f);
+		}
 		fputs(": ", f);
 	}
 	ctl_show_put_text(finding, "what", f);
-	fputs("\n    ", f);
-	ctl_show_put_text(finding, "help", f);
-	fputs(json_is_true(json_object_get(finding, "fixable"))
+	fputc('\n', f);
+}
+
+/* A problem with all its objects. */
+static void show_problem(const json_t *findings, size_t i, FILE *f)
+{
+	const json_t *first = json_array_get(findings, i);
+	size_t n = count_same(findings, i);
+
+	ctl_show_put_text(first, "kind", f);
+	if (n > 1)
+		fprintf(f, " (%zu)", n);
+	fputs(n > 1 ? ":\n" : ": ", f);
+	for (size_t k = i; k < json_array_size(findings); k++) {
+		const json_t *finding = json_array_get(findings, k);
+
+		if (!is_same_problem(first, finding))
+			continue;
+		fputs(n > 1 ? "  " : "", f);
+		show_object(finding, f);
+	}
+	fputs("    ", f);
+	ctl_show_put_text(first, "help", f);
+	fputs(json_is_true(json_object_get(first, "fixable"))
 		      ? "\n    `rocectl doctor --fix` works on it.\n"
 		      : "\n",
 	      f);
@@ -44,17 +100,15 @@ static void show_finding(const json_t *finding, FILE *f)
 void ctl_show_doctor(const json_t *document, FILE *f)
 {
 	const json_t *findings = json_object_get(document, "findings");
-	json_t *finding;
-	size_t i;
 
 	if (json_array_size(findings) == 0)
 		fputs("nothing is wrong\n", f);
-	json_array_foreach ((json_t *)findings, i, finding) {
-		show_finding(finding, f);
-	}
+	for (size_t i = 0; i < json_array_size(findings); i++)
+		if (!is_shown_before(findings, i))
+			show_problem(findings, i, f);
 }
 
-/* --- orders ----------------------------------------------------------------------------------- */
+/* --- attach and detach ------------------------------------------------------------------------ */
 
 void ctl_show_attached(const json_t *document, FILE *f)
 {

@@ -1,5 +1,6 @@
-/* ctl_show.h - the daemon's documents that are no lists, as people read them. Pure: JSON in, text
- * out. What is not there, or of another type, is shown as "-". */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ctl_show.h - prints documents of the daemon that are not lists. Pure: JSON in, text out. A value
+ * that is missing or of another type is shown as "-". */
 #pragma once
 
 #include <jansson.h>

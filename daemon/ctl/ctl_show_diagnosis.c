@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ctl_show_diagnosis.h"
 
 #include <math.h>
@@ -7,9 +8,9 @@
 
 #include "ctl_table.h"
 
-/* Ports that are named before the rest is counted. */
+/* At most this many ports are listed by name; the others are counted. */
 #define NAMED_MAX     4
-/* As verdicts have it. */
+/* "level" of a verdict. */
 #define LEVEL_WARNING 2
 
 static const char *ctl_show_diagnosis_text_of(const json_t *object, const char *key)
@@ -37,7 +38,7 @@ static void ctl_put_port(const json_t *object, FILE *f)
 
 /* --- a verdict -------------------------------------------------------------------------------- */
 
-/* "    advice: ..."; nothing where there is none. */
+/* Prints " advice: ..."; nothing if the verdict lacks the key. */
 static void ctl_show_diagnosis_put_line(const json_t *verdict, const char *before, const char *key,
 					FILE *f)
 {
@@ -233,7 +234,7 @@ static void list_clear(const json_t *document, FILE *f)
 	}
 }
 
-/* --- what cannot be decided ------------------------------------------------------------------- */
+/* --- undecided -------------------------------------------------------------------------------- */
 
 static bool ctl_is_same(const json_t *a, const json_t *b, const char *key)
 {
@@ -245,7 +246,7 @@ static bool is_same_reason(const json_t *a, const json_t *b)
 	return ctl_is_same(a, b, "cause") && ctl_is_same(a, b, "why");
 }
 
-/* The ports that have the reason of the i-th, which is the first with it. */
+/* Adds the ports that share the reason of the i-th entry, the first with that reason. */
 static void ctl_show_diagnosis_add_ports(struct table *t, const json_t *undecided, size_t i)
 {
 	const json_t *first = json_array_get(undecided, i);
@@ -303,7 +304,7 @@ static void list_undecided(const json_t *document, FILE *f)
 	table_done(&t);
 }
 
-/* --- the whole -------------------------------------------------------------------------------- */
+/* --- the document ----------------------------------------------------------------------------- */
 
 int ctl_diagnosis_level(const json_t *document)
 {
@@ -316,7 +317,7 @@ int ctl_diagnosis_level(const json_t *document)
 
 		worst = level > worst ? level : worst;
 	}
-	/* Nothing may be wrong with a link that is down, but its pod cannot use it. */
+	/* A port that is down may have no verdict, but the pod that holds it cannot use it. */
 	json_array_foreach (json_object_get(document, "ports"), i, port) {
 		if (is_watched_as(port, "down") && json_is_true(json_object_get(port, "held")) &&
 		    worst < LEVEL_WARNING)

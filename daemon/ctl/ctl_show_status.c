@@ -1,9 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ctl_show_status.h"
 
+#include "ctl_age.h"
 #include "ctl_table.h"
 #include "listing.h"
 
-/* Of each kind that is told before the rest is counted. */
+/* At most this many entries of each kind are listed; the others are counted. */
 #define TOLD_MAX 8
 
 static const json_t *ctl_show_member(const json_t *object, const char *key)
@@ -18,7 +20,7 @@ static void ctl_show_status_put_text(const json_t *object, const char *key, FILE
 	table_put(text ? text : "-", f);
 }
 
-/* "8 pf, 128 vf"; "-" for what is not known, `nothing` for none. */
+/* "8 pf, 128 vf"; "-" if unknown, `nothing` if there are none. */
 static void put_counts(const json_t *counts, const char *nothing, FILE *f)
 {
 	const char *word, *before = "";
@@ -87,7 +89,7 @@ static void put_resources(const json_t *document, bool colours, FILE *f)
 {
 	static const char *const keys[] = {"name", "devices", "healthy", "allocated",
 					   "registration"};
-	struct table t = {.heads = {"RESOURCE", "TOTAL", "HEALTHY", "GIVEN", "REGISTERED"},
+	struct table t = {.heads = {"RESOURCE", "TOTAL", "HEALTHY", "ALLOCATED", "REGISTERED"},
 			  .n_columns = 5};
 	json_t *resource;
 	size_t i;
@@ -153,12 +155,30 @@ static void put_findings(const json_t *document, FILE *f)
 	put_more(json_array_size(findings), "rocectl doctor", f);
 }
 
+/* "node        node-17; rocelet 1.2.0, up 4d3h" */
+static void ctl_show_put_identity(const json_t *document, FILE *f)
+{
+	const json_t *up = ctl_show_member(document, "upSeconds");
+	char age[AGE_TEXT_SIZE];
+
+	fputs("node        ", f);
+	ctl_show_status_put_text(document, "node", f);
+	fputs("; rocelet ", f);
+	ctl_show_status_put_text(document, "version", f);
+	if (json_is_integer(up)) {
+		ctl_age_text(json_integer_value(up), age);
+		fprintf(f, ", up %s", age);
+	}
+	fputc('\n', f);
+}
+
 static void ctl_show_put_state(const json_t *document, bool colours, FILE *f)
 {
 	bool ready = json_is_true(ctl_show_member(document, "ready"));
 	bool well = json_is_true(ctl_show_member(document, "well"));
 	const char *colour = well ? "\033[32m" : "\033[31m";
 
+	ctl_show_put_identity(document, f);
 	fprintf(f, "rocelet     %s%s%s\n", colours ? colour : "",
 		well	? "all is well"
 		: ready ? "ready, but not all is well"

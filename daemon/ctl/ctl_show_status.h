@@ -1,10 +1,10 @@
-/* ctl_show_status.h - rocectl status: one screen, what is not well first. Pure: JSON in, text out.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ctl_show_status.h - prints `rocectl status`: one screen. Pure: JSON in, text out. */
 #pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
 
-/* ctl_status()'s document. */
+/* Prints the document of ctl_status(). */
 void ctl_show_status(const json_t *, bool colours, FILE *);

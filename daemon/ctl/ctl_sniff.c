@@ -1,9 +1,11 @@
-/* ctl_sniff.c - what passes a device in the next seconds, into a summary and, if wanted, a file.
+// SPDX-License-Identifier: Apache-2.0
+/* ctl_sniff.c - captures a device's traffic for some seconds into a summary and, with --write, a
+ * file.
  *
- * Happy path: into the namespace, find out what the device is, open the best way to its packets,
- * take them until the first of time, packets and bytes is used up or somebody interrupts, tell.
- * Can fail by: no rights, no such device or pod, a netdev that goes away meanwhile, a full disk;
- * what came before is told. */
+ * Steps: enter the namespace, resolve the device, open a sniffer flow or a packet socket, capture
+ * until a limit of time, packets or bytes is reached or SIGINT arrives, print. After an error
+ * (missing privilege, unknown device or pod, removed netdev, full disk), packets captured so far
+ * are reported. */
 #include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
@@ -13,8 +15,8 @@
 
 #include "capture_file.h"
 #include "cleanup.h"
+#include "client.h"
 #include "ctl_capture.h"
-#include "ctl_http.h"
 #include "ctl_table.h"
 #include "json_text.h"
 #include "netns.h"
@@ -58,10 +60,10 @@ struct sniffing {
 	const struct ctl_args *args;
 	struct sniff_target target;
 	char netns[PATH_MAX];	    /* "" = ours */
-	struct verbs_sniffer *flow; /* NULL: the socket is used */
+	struct verbs_sniffer *flow; /* NULL: use the socket */
 	struct packet_socket socket;
-	struct err no_flow; /* why there is no sniffer flow where the hardware should have one */
-	FILE *file;	    /* NULL: nothing is written */
+	struct err no_flow; /* why the hardware has no sniffer flow, if one was expected */
+	FILE *file;	    /* NULL: no file */
 	uint64_t written;
 	struct capture_summary summary;
 };
@@ -82,7 +84,7 @@ static uint64_t ctl_sniff_now_ms(void)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-/* --- which device, and where ------------------------------------------------------------------ */
+/* --- the device and its namespace ------------------------------------------------------------- */
 
 static bool says(const json_t *object, const char *key, const char *want)
 {
@@ -133,15 +135,16 @@ static int find_attachment(struct sniffing *s, const json_t *document, struct er
 		ctl_copy_text(s->target.rdma, sizeof(s->target.rdma), a, "rdma");
 		return 0;
 	}
-	return err_set(e, -ENODEV, "%.60s is in no pod %.100s; rocectl pods tells what is",
-		       s->args->device, s->args->pod);
+	return err_set(e, -ENODEV, "%.60s is in no pod %.100s; see rocectl pods", s->args->device,
+		       s->args->pod);
 }
 
 static int ask_for_pod(struct sniffing *s, struct err *e)
 {
-	struct ctl_answer answer = {0};
+	struct client_answer answer = {0};
 	json_t *document;
-	int r = ctl_ask(&answer, s->args->socket, "/api/v1/attachments", NULL, CTL_WAIT_MS, e);
+	int r = client_ask(&answer, s->args->socket, "/api/v1/attachments", NULL,
+			   ctl_args_wait_ms(s->args), e);
 
 	if (r < 0)
 		return e->code = -ENOTCONN;
@@ -152,7 +155,7 @@ static int ask_for_pod(struct sniffing *s, struct err *e)
 	return r;
 }
 
-/* A name that sysfs does not know may be an alternative one, or one in another namespace. */
+/* A name that is not in sysfs may be an alternative name, or a device in another namespace. */
 static void find_target(struct sniffing *s, const struct hw *hw)
 {
 	const char *name = s->args->device;
@@ -210,8 +213,8 @@ static bool write_packet(struct sniffing *s, const struct capture_packet *p)
 	       fwrite(p->bytes, 1, p->captured, s->file) == p->captured;
 }
 
-/* The kernel's filter lets pass what it cannot see through: multicast reports have an extension
- * header, too. */
+/* The kernel's filter passes all packets with IPv6 extension headers, such as multicast reports:
+ * check them here. */
 static bool is_roce(const struct capture_packet *p)
 {
 	struct roce_packet roce = {0};
@@ -239,7 +242,7 @@ static bool on_packet(const struct sniffed *sniffed, void *arg)
 	       s->summary.bytes < (uint64_t)s->args->bytes;
 }
 
-/* Hardware RoCE is only to be had from the hardware. */
+/* Packets of hardware RoCE bypass the kernel, so only a sniffer flow can capture them. */
 static int open_source(struct sniffing *s, struct err *e)
 {
 	const struct sniff_target *t = &s->target;
@@ -292,7 +295,7 @@ static int take_packets(struct sniffing *s, struct err *e)
 	return r < 0 ? r : 0;
 }
 
-/* An interrupt ends the sniffing, not the telling. */
+/* SIGINT and SIGTERM end the capture; the summary is still printed. */
 static int packets_sniff(struct sniffing *s, struct err *e)
 {
 	struct sigaction stop = {.sa_handler = ctl_on_signal}, old_int, old_term;
@@ -307,9 +310,9 @@ static int packets_sniff(struct sniffing *s, struct err *e)
 	return r;
 }
 
-/* --- telling ---------------------------------------------------------------------------------- */
+/* --- output ----------------------------------------------------------------------------------- */
 
-/* What the ring lost is known of the socket alone. */
+/* Only the socket counts packets that were dropped. */
 static json_t *ctl_source_of(const struct sniffing *s)
 {
 	json_t *dropped = s->flow ? json_null()

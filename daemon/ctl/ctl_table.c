@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ctl_table.h"
 
 #include <stdlib.h>
@@ -5,6 +6,7 @@
 
 #include "array.h"
 #include "cleanup.h"
+#include "ctl_age.h"
 #include "utf8.h"
 
 void table_add(struct table *t, const char *text)
@@ -26,6 +28,16 @@ void table_add(struct table *t, const char *text)
 	t->n_cells++;
 }
 
+const char *table_keep(struct table *t, const char *head, size_t len)
+{
+	char *copy = t->n_kept < TABLE_COLUMNS_MAX ? strndup(head, len) : NULL;
+
+	if (copy)
+		t->kept[t->n_kept++] = copy;
+	t->failed |= !copy;
+	return copy ? copy : "";
+}
+
 static void row_done(struct table_row *row)
 {
 	for (size_t i = 0; i < TABLE_COLUMNS_MAX; i++)
@@ -42,7 +54,7 @@ void table_drop_row(struct table *t, size_t row)
 
 /* --- order ------------------------------------------------------------------------------------ */
 
-struct order {
+struct row_order {
 	size_t column;
 	bool largest_first;
 };
@@ -52,12 +64,16 @@ static bool table_is_unknown(const char *cell)
 	return strcmp(cell, "-") == 0;
 }
 
-/* "12.3us" with "9us"; names and addresses by strverscmp(3), so that mlx5_10 follows mlx5_9. */
+/* Compares numbers with the same unit by value ("9us" < "12.3us"), names and addresses by
+ * strverscmp(3) (mlx5_9 < mlx5_10). */
 static int cells_compare(const char *a, const char *b)
 {
+	int64_t age_a = ctl_age_seconds(a), age_b = ctl_age_seconds(b);
 	char *rest_a, *rest_b;
 	double x = strtod(a, &rest_a), y = strtod(b, &rest_b);
 
+	if (age_a >= 0 && age_b >= 0)
+		return (age_a > age_b) - (age_a < age_b);
 	if (rest_a != a && rest_b != b && strcmp(rest_a, rest_b) == 0 && x != y)
 		return x < y ? -1 : 1;
 	return strverscmp(a, b);
@@ -66,7 +82,7 @@ static int cells_compare(const char *a, const char *b)
 static int rows_compare(const void *a, const void *b, void *arg)
 {
 	const struct table_row *x = a, *y = b;
-	const struct order *o = arg;
+	const struct row_order *o = arg;
 	const char *p = x->cells[o->column], *q = y->cells[o->column];
 	int r;
 
@@ -80,7 +96,7 @@ static int rows_compare(const void *a, const void *b, void *arg)
 
 void table_sort(struct table *t, size_t column, bool largest_first)
 {
-	struct order order = {column, largest_first};
+	struct row_order order = {column, largest_first};
 
 	if (!t->failed && t->n_rows > 1)
 		qsort_r(t->rows, t->n_rows, sizeof(*t->rows), rows_compare, &order);
@@ -88,7 +104,7 @@ void table_sort(struct table *t, size_t column, bool largest_first)
 
 /* --- print ------------------------------------------------------------------------------------ */
 
-/* Characters, not bytes; a wide character counts as one. */
+/* Number of characters, not bytes; wide characters count as one. */
 static size_t width_of(const char *s)
 {
 	size_t n = 0;
@@ -98,7 +114,7 @@ static size_t width_of(const char *s)
 	return n;
 }
 
-/* Names come from the kernel and from peers: a terminal must not take them for commands. C1 control
+/* Names come from the kernel and from peers, and must not control the terminal. C1 control
  * characters (U+0080 to U+009F) are two bytes in UTF-8, the first of them 0xc2. */
 void table_put(const char *s, FILE *f)
 {
@@ -114,7 +130,7 @@ void table_put(const char *s, FILE *f)
 	}
 }
 
-/* Words that say how something is, and the colour of each (ECMA-48, SGR); NULL for others. */
+/* Colour of a word that denotes a state (ECMA-48, SGR); NULL for other words. */
 static const char *colour_of(const char *cell)
 {
 	static const struct {
@@ -145,22 +161,29 @@ static void print_cell(const char *cell, bool colours, FILE *f)
 
 struct print {
 	const struct table_style *style;
-	size_t widths[TABLE_COLUMNS_MAX], n_columns, last;
+	size_t widths[TABLE_COLUMNS_MAX], n_columns;
+	size_t shown[TABLE_COLUMNS_MAX], n_shown; /* columns, in order */
 	FILE *f;
 };
 
-static bool is_hidden(const struct print *p, size_t column)
+static void choose_columns(struct print *p)
 {
-	return (p->style->hidden & 1u << column) != 0;
+	const struct table_style *style = p->style;
+
+	for (size_t i = 0; i < style->n_order; i++)
+		p->shown[p->n_shown++] = style->order[i];
+	for (size_t i = 0; style->n_order == 0 && i < p->n_columns; i++)
+		if (!(style->hidden & 1u << i))
+			p->shown[p->n_shown++] = i;
 }
 
 static void print_row(const struct print *p, const char *const *cells)
 {
-	for (size_t i = 0; i < p->n_columns; i++) {
-		if (is_hidden(p, i))
-			continue;
+	for (size_t k = 0; k < p->n_shown; k++) {
+		size_t i = p->shown[k];
+
 		print_cell(cells[i], p->style->colours, p->f);
-		if (i < p->last)
+		if (k + 1 < p->n_shown)
 			fprintf(p->f, "%*s", (int)(p->widths[i] - width_of(cells[i]) + 2), "");
 	}
 	fputc('\n', p->f);
@@ -172,8 +195,6 @@ static void measure(struct print *p, const char *const *cells)
 		size_t width = width_of(cells[i]);
 
 		p->widths[i] = width > p->widths[i] ? width : p->widths[i];
-		if (!is_hidden(p, i))
-			p->last = i;
 	}
 }
 
@@ -184,6 +205,7 @@ void table_print(const struct table *t, const struct table_style *style, FILE *f
 
 	if (t->failed || t->n_rows == 0)
 		return;
+	choose_columns(&p);
 	if (p.style->widths)
 		memcpy(p.widths, p.style->widths, sizeof(p.widths));
 	if (!p.style->no_heads)
@@ -202,6 +224,9 @@ void table_done(struct table *t)
 {
 	for (size_t i = 0; i < t->n_rows; i++)
 		row_done(&t->rows[i]);
+	for (size_t i = 0; i < t->n_kept; i++)
+		free(t->kept[i]);
+	t->n_kept = 0;
 	free(t->rows);
 	t->rows = NULL;
 	t->n_rows = t->n_cells = 0;

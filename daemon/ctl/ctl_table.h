@@ -1,5 +1,6 @@
-/* ctl_table.h - columns for people: as wide as their widest cell, the last one as long as it is.
- * Pure. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ctl_table.h - prints tables: each column is as wide as its widest cell; the last one is not
+ * padded. Pure. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,34 +11,42 @@
 
 struct table_row {
 	char *cells[TABLE_COLUMNS_MAX]; /* owned */
-	size_t number, object;		/* which row this was, and what it is of, at first */
+	size_t number, object;		/* row before sorting, and the object that it shows */
 };
 
-/* Zero-initialised but for its heads. */
+/* All zero except heads and n_columns. */
 struct table {
 	const char *heads[TABLE_COLUMNS_MAX];
 	size_t n_columns;
-	struct table_row *rows; /* owned; the last may be unfinished */
+	struct table_row *rows; /* owned; the last may be incomplete */
 	size_t n_rows, n_cells;
-	size_t object; /* of the rows that are added */
-	bool failed;   /* out of memory: not to be printed */
+	size_t object;		       /* object number of rows that are added next */
+	bool failed;		       /* out of memory: do not print the table */
+	char *kept[TABLE_COLUMNS_MAX]; /* owned; copies made by table_keep() */
+	size_t n_kept;
 };
 
 struct table_style {
 	bool no_heads, colours;
-	unsigned hidden; /* columns that are left out, a bit each */
-	/* TABLE_COLUMNS_MAX of them, NULL = none: columns are as wide at least, and as wide as they
-	 * became afterwards: tables below one another. */
+	unsigned hidden; /* columns to leave out, one bit each */
+	/* The columns to print, in order, even hidden ones; n_order 0: all that are not hidden. */
+	unsigned char order[TABLE_COLUMNS_MAX];
+	size_t n_order;
+	/* TABLE_COLUMNS_MAX minimum widths, updated by table_print(), so that consecutive tables
+	 * are aligned; NULL = none. */
 	size_t *widths;
 };
 
-/* Appends a cell; NULL and "" become "-", control characters '?'. */
+/* Appends a cell; NULL and "" become "-". Control characters are printed as '?'. */
 void table_add(struct table *, const char *text);
+/* Copies a heading; the table owns the copy. */
+const char *table_keep(struct table *, const char *head, size_t len);
 void table_drop_row(struct table *, size_t row);
-/* Numbers as numbers, names with their numbers in order, what is unknown last. */
+/* Sorts numbers and ages (ctl_age.h) by value, names with numbers in natural order, unknown cells
+ * last. */
 void table_sort(struct table *, size_t column, bool largest_first);
-/* Nothing for a table without rows. style NULL: none. */
+/* Prints nothing for a table without rows. style may be NULL. */
 void table_print(const struct table *, const struct table_style *, FILE *);
 void table_done(struct table *);
-/* A text as it may be written to a terminal. */
+/* Writes a text with '?' for control characters. */
 void table_put(const char *text, FILE *);

@@ -1,5 +1,6 @@
-/* ctl_tar.h - a gzip'd tar archive of plain files, written as it grows: POSIX.1-1988's ustar, which
- * every tar reads. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ctl_tar.h - writes a gzip'd tar archive of plain files piece by piece: POSIX.1-1988's ustar,
+ * which every tar reads. */
 #pragma once
 
 #include <stddef.h>
@@ -10,12 +11,14 @@ struct gzFile_s;
 struct tar {
 	struct gzFile_s *gz;
 	int64_t mtime; /* of all files, unix time */
-	int error;     /* the first one, 0 = none */
+	int error;     /* the first error, 0 = none */
 };
 
-/* Takes the descriptor, also when it fails with -ENOMEM. */
+/* Takes ownership of fd, even if it fails with -ENOMEM. */
 int tar_open(struct tar *, int fd, int64_t mtime);
-/* name: less than 100 bytes. Mode 0600, root's. Errors are kept for the end. */
+/* Adds a file with mode 0600 and owner root; name: less than 100 bytes. tar_close() reports
+ * errors. */
 void tar_add(struct tar *, const char *name, const void *data, size_t len);
-/* Writes the end and closes. 0, or the first error (-ENOSPC ...): then the archive is not whole. */
+/* Writes the end of the archive and closes it. Returns 0 or the first error (-ENOSPC ...), after
+ * which the archive is incomplete. */
 int tar_close(struct tar *);

@@ -1,8 +1,9 @@
-/* ctl_top.c - asks each second, draws, and does what keys say.
+// SPDX-License-Identifier: Apache-2.0
+/* ctl_top.c - requests data once per second, draws it and handles keys.
  *
- * Happy path: ports and diagnosis, the past of each port, then the screen until somebody quits or
- * the terminal has gone. Can fail by: no daemon at the start; one that goes away later is said on
- * the screen, which keeps what it had. */
+ * Reads ports, diagnosis and each port's history, then updates the screen until the user quits or
+ * the terminal hangs up. Fails if the daemon does not answer at the start; if it stops answering
+ * later, the screen keeps the last data and shows the error. */
 #include "ctl_top.h"
 
 #include <stdlib.h>
@@ -11,27 +12,32 @@
 #include <unistd.h>
 
 #include "cleanup.h"
-#include "ctl_http.h"
+#include "client.h"
 #include "ctl_lists.h"
+#include "ctl_show_diagnosis.h"
 #include "json_text.h"
 #include "listings.h"
 #include "top_screen.h"
 
 #define LOOK_MS	    1000
-/* Keys wait as long for an answer at most. */
+/* Timeout of a request, and so the maximum delay of a key. */
 #define ASK_MS	    2000
-/* The past of more ports would take too long to ask for. */
+/* Maximum number of ports whose history is requested: more would delay the start. */
 #define PAST_MAX    64
-/* Of queue pairs, in bytes; what is longer is cut. */
+/* How often to request the daemon's version, which a restart may change. */
+#define IDENTITY_MS 10000
+/* Longest line of the details, in bytes; longer ones are cut. */
 #define DRILL_LINE  1024
-/* Of a text that goes to no terminal. */
+/* Width of the output if it is not a terminal. */
 #define PLAIN_WIDTH 200
 
-/* Queue pairs of one port. */
+/* The details of one port: verdicts with evidence, and queue pairs. */
 struct drill {
-	char device[80]; /* "" = ports are shown */
-	char *text;	 /* owned */
-	size_t first;	 /* line on top */
+	char device[80]; /* "" = the list of ports is shown */
+	char port[96];
+	bool has_verdict;
+	char *text;   /* owned */
+	size_t first; /* line on top */
 };
 
 struct top {
@@ -39,7 +45,10 @@ struct top {
 	struct top_model model;
 	struct top_view view;
 	struct drill drill;
-	uint64_t wait_ms; /* for an answer */
+	json_t *diagnosis;    /* the newest; NULL = none */
+	uint64_t wait_ms;     /* for an answer */
+	uint64_t identity_ms; /* when the daemon's version was requested; 0 = never */
+	size_t width;	      /* of the screen */
 };
 
 static uint64_t ctl_top_now_ms(void)
@@ -50,15 +59,15 @@ static uint64_t ctl_top_now_ms(void)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-/* --- what the daemon says --------------------------------------------------------------------- */
+/* --- requests --------------------------------------------------------------------------------- */
 
-/* NULL, and why in e. -EPROTO: an answer, but no document; else there was none. */
+/* NULL with the reason in e: -EPROTO if the reply has no document, else there was no reply. */
 static json_t *ctl_top_ask(const struct top *t, const char *path, struct err *e)
 {
-	struct ctl_answer a = {0};
+	struct client_answer a = {0};
 	json_t *document = NULL;
 
-	if (ctl_ask(&a, t->ctl->args->socket, path, NULL, t->wait_ms, e) < 0)
+	if (client_ask(&a, t->ctl->args->socket, path, NULL, t->wait_ms, e) < 0)
 		return NULL;
 	if (a.status == 200)
 		document = json_text_load(a.body, a.len, 0, NULL);
@@ -66,6 +75,21 @@ static json_t *ctl_top_ask(const struct top *t, const char *path, struct err *e)
 		err_set(e, -EPROTO, "%.*s", (int)strcspn(a.body, "\r\n"), a.body);
 	free(a.body);
 	return document;
+}
+
+/* Older daemons lack the path; node and version stay unknown then. */
+static void look_at_identity(struct top *t)
+{
+	uint64_t now = ctl_top_now_ms();
+	struct err e = {0};
+	json_t *index;
+
+	if (t->identity_ms && now - t->identity_ms < IDENTITY_MS)
+		return;
+	t->identity_ms = now;
+	index = ctl_top_ask(t, "/api/v1", &e);
+	top_model_identity(&t->model, index, now);
+	json_decref(index);
 }
 
 static void ctl_look_at_ports(struct top *t, struct err *e)
@@ -78,11 +102,16 @@ static void ctl_look_at_ports(struct top *t, struct err *e)
 	if (top_model_update(&t->model, ports, diagnosis) < 0)
 		err_set(e, -ENOMEM, "out of memory");
 	json_decref(ports);
-	json_decref(diagnosis);
+	if (diagnosis) {
+		json_decref(t->diagnosis);
+		t->diagnosis = diagnosis;
+	}
+	if (e->code == 0)
+		look_at_identity(t);
 }
 
-/* A port that has no past is passed over. Who did not answer is not asked again: each of the ports
- * would have to wait in vain. */
+/* Skips ports without history. Stops if the daemon does not answer, because each further request
+ * would time out, too. */
 static void look_at_past(struct top *t)
 {
 	for (size_t i = 0; i < t->model.n_ports && i < PAST_MAX; i++) {
@@ -99,8 +128,45 @@ static void look_at_past(struct top *t)
 	}
 }
 
-/* The table of `rocectl qps`. Heap. */
-static char *qps_text(const json_t *document)
+/* A document with only the port's verdicts; new reference. */
+static json_t *verdicts_of_port(const json_t *diagnosis, const char *port)
+{
+	json_t *chosen = json_array(), *verdict;
+	size_t i;
+
+	json_array_foreach (json_object_get(diagnosis, "verdicts"), i, verdict) {
+		const char *device = json_string_value(json_object_get(verdict, "device"));
+		char name[96];
+
+		snprintf(name, sizeof(name), "%.80s/%lld", device ? device : "",
+			 (long long)json_integer_value(json_object_get(verdict, "port")));
+		if (strcmp(name, port) == 0)
+			json_array_append(chosen, verdict);
+	}
+	return json_pack("{so}", "verdicts", chosen);
+}
+
+/* The verdicts as `rocectl diagnose` prints them, wrapped. */
+static void ctl_top_put_details(struct top *t, FILE *f)
+{
+	json_t *document = verdicts_of_port(t->diagnosis, t->drill.port);
+	char *text = NULL;
+	size_t len;
+	FILE *lines = open_memstream(&text, &len);
+
+	t->drill.has_verdict = json_array_size(json_object_get(document, "verdicts")) > 0;
+	if (lines && t->drill.has_verdict)
+		ctl_show_diagnosis(document, lines);
+	if (lines)
+		fclose(lines);
+	if (text)
+		top_wrap(text, t->width, f);
+	free(text);
+	json_decref(document);
+}
+
+/* The verdicts, and the table of `rocectl qps`. Heap. */
+static char *details_text(struct top *t, const json_t *document)
 {
 	static const struct listing_choice choice = {.limit = -1};
 	char *text = NULL;
@@ -108,7 +174,8 @@ static char *qps_text(const json_t *document)
 	FILE *f = open_memstream(&text, &len);
 
 	if (f) {
-		listing_show(&listing_qps, &choice, document, f);
+		ctl_top_put_details(t, f);
+		listing_show(&listing_qps, &choice, document, f, f);
 		fclose(f);
 	}
 	return text;
@@ -123,11 +190,11 @@ static void look_at_qps(struct top *t, struct err *e)
 	if (!document)
 		return;
 	free(t->drill.text);
-	t->drill.text = qps_text(document);
+	t->drill.text = details_text(t, document);
 	json_decref(document);
 }
 
-/* Ports also while queue pairs are shown: the seconds would be missing afterwards. */
+/* Updates the ports even while details are shown; otherwise their history would have a gap. */
 static void ctl_look(struct top *t)
 {
 	struct err e = {0};
@@ -147,8 +214,10 @@ static void drill_into(struct top *t)
 {
 	const struct top_port *p = top_selected(&t->view, &t->model);
 
-	if (p)
+	if (p) {
 		snprintf(t->drill.device, sizeof(t->drill.device), "%s", p->device);
+		snprintf(t->drill.port, sizeof(t->drill.port), "%s", p->name);
+	}
 	ctl_look(t);
 }
 
@@ -167,7 +236,7 @@ static size_t count_lines(const char *text)
 	return n;
 }
 
-/* What is longer would go on in the next row. */
+/* Cuts the text, because a longer one would wrap into the next row. */
 static void put_cut(size_t row, const char *text, size_t len, enum top_style style, size_t width)
 {
 	char cut[DRILL_LINE];
@@ -177,13 +246,13 @@ static void put_cut(size_t row, const char *text, size_t len, enum top_style sty
 	top_screen_put(row, cut, style, NULL);
 }
 
-/* A line of the table, the first of which has the headings. */
+/* Draws a line of the details; without verdicts the first line is the table's head. */
 static void put_drill_line(const struct drill *d, size_t i, const char *line, size_t len,
 			   size_t width)
 {
-	if (i == 0)
+	if (i == 0 && !d->has_verdict)
 		put_cut(1, line, len, TOP_HEAD, width);
-	else if (i > d->first)
+	else if (i > d->first || (i == d->first && d->has_verdict))
 		put_cut(i - d->first + 1, line, len, TOP_PLAIN, width);
 }
 
@@ -193,8 +262,12 @@ static void draw_drill(const struct top *t, size_t width, size_t height)
 	char title[160];
 	const char *first = t->view.problem[0] ? t->view.problem : title;
 
-	snprintf(title, sizeof(title), "queue pairs of %.80s    arrows scroll  Esc back",
-		 t->drill.device);
+	if (t->drill.has_verdict)
+		snprintf(title, sizeof(title),
+			 "%.90s: verdicts, queue pairs  arrows scroll  Esc back", t->drill.port);
+	else
+		snprintf(title, sizeof(title), "queue pairs of %.80s    arrows scroll  Esc back",
+			 t->drill.device);
 	put_cut(0, first, strlen(first), TOP_HEAD, width);
 	for (size_t i = 0; *line && i < t->drill.first + height; i++) {
 		size_t len = strcspn(line, "\n");
@@ -227,6 +300,7 @@ static size_t draw(struct top *t)
 	size_t width, height;
 
 	top_screen_size(&width, &height);
+	t->width = width;
 	top_screen_clear();
 	if (t->drill.device[0])
 		draw_drill(t, width, height);
@@ -236,7 +310,7 @@ static size_t draw(struct top *t)
 	return height;
 }
 
-/* False: it ends. */
+/* False: quit. */
 static bool on_key(struct top *t, int key, size_t height)
 {
 	enum top_action action = TOP_STAYS;
@@ -294,12 +368,13 @@ static bool is_terminal(const struct ctl *c)
 
 enum ctl_exit ctl_top(const struct ctl *c)
 {
-	struct top t = {.ctl = c, .wait_ms = CTL_WAIT_MS};
+	struct top t = {.ctl = c, .wait_ms = ctl_args_wait_ms(c->args)};
 	struct err e = {0};
 
 	ctl_look_at_ports(&t, &e);
 	if (e.code) {
-		fprintf(c->err, "rocectl: %s\n", e.msg);
+		question_no_answer(c, &e);
+		json_decref(t.diagnosis);
 		top_model_done(&t.model);
 		return e.code == -EPROTO || e.code == -ENOMEM ? CTL_NO : CTL_NO_DAEMON;
 	}
@@ -314,6 +389,7 @@ enum ctl_exit ctl_top(const struct ctl *c)
 		run_plain(&t);
 	}
 	drill_out(&t);
+	json_decref(t.diagnosis);
 	top_model_done(&t.model);
 	return CTL_OK;
 }

@@ -1,4 +1,6 @@
-/* ctl_top.h - rocectl top: the node's ports, live; on what is no terminal one text. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ctl_top.h - rocectl top: the node's ports, updated live; printed once if the output is not a
+ * terminal. */
 #pragma once
 
 #include "question.h"

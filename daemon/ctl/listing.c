@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "listing.h"
 
 #include <stdlib.h>
@@ -5,6 +6,7 @@
 #include <strings.h>
 
 #include "cleanup.h"
+#include "ctl_age.h"
 #include "ctl_document.h"
 #include "ctl_table.h"
 #include "suggest.h"
@@ -29,7 +31,7 @@ static void tell_value(const json_t *value, each_fn *each, void *arg)
 	each(json_is_string(value) ? json_string_value(value) : number, arg);
 }
 
-/* Of one path, the first len bytes: each value there. */
+/* Calls `each` for every value at the path, which has len bytes. */
 static void listing_walk_path(const json_t *value, const char *path, size_t len, each_fn *each,
 			      void *arg)
 {
@@ -104,7 +106,7 @@ bool listing_has(const json_t *value, const char *path, const char *text)
 
 /* --- columns ---------------------------------------------------------------------------------- */
 
-/* -1: there is none of this name; capitals are all the same. */
+/* Ignores case. -1: no such column. */
 static int find_column(const struct listing *l, const char *name, size_t len)
 {
 	for (size_t i = 0; i < l->n_columns; i++)
@@ -140,7 +142,7 @@ struct requirement {
 	size_t len;
 };
 
-/* 1: *ret, and *selector moved on; 0: there is no more. */
+/* 1: sets *ret to the next requirement and advances *selector; 0: no more; -EINVAL. */
 static int next_requirement(const struct listing *l, const char **selector, struct requirement *ret,
 			    struct err *e)
 {
@@ -158,7 +160,49 @@ static int next_requirement(const struct listing *l, const char **selector, stru
 	return ret->column >= 0 ? 1 : no_column(l, s, name, e);
 }
 
-int listing_check(const struct listing *l, const char *sort_by, const char *selector, struct err *e)
+/* Parses the next of "HEAD,HEAD,HEAD:PATH" and advances *columns. *ret: its column, -1 if it has a
+ * path. False: no more. */
+static bool next_column(const struct listing *l, const char **columns, const char **ret_text,
+			size_t *ret_len, int *ret)
+{
+	size_t len = strcspn(*columns, ",");
+
+	if (**columns == '\0')
+		return false;
+	*ret_text = *columns;
+	*ret_len = len;
+	*ret = memchr(*columns, ':', len) ? -1 : find_column(l, *columns, len);
+	*columns += len + ((*columns)[len] == ',');
+	return true;
+}
+
+/* Checks --columns. The table has the listing's own columns, then the row's name, then columns with
+ * a path; all must fit. */
+static int check_columns(const struct listing *l, const char *columns, struct err *e)
+{
+	const char *text;
+	size_t len, n = 0, n_paths = 0;
+	int column;
+
+	while (next_column(l, &columns, &text, &len, &column)) {
+		const char *colon = memchr(text, ':', len);
+
+		if (colon == text || (colon && colon + 1 == text + len))
+			return err_set(e, -EINVAL, "--columns %.60s: not HEAD:PATH", text);
+		if (!colon && column < 0)
+			return no_column(l, text, len, e);
+		n_paths += colon != NULL;
+		n++;
+	}
+	if (n == 0)
+		return err_set(e, -EINVAL, "--columns: which columns?");
+	return n > TABLE_COLUMNS_MAX || l->n_columns + 1 + n_paths > TABLE_COLUMNS_MAX
+		       ? err_set(e, -EINVAL, "--columns: too many")
+		       : 0;
+}
+
+int listing_check(const struct listing *l, const char *sort_by, const char *selector,
+		  const char *columns, struct err *e)
 {
 	struct requirement requirement;
 	int r = 1;
@@ -170,12 +214,14 @@ int listing_check(const struct listing *l, const char *sort_by, const char *sele
 	}
 	while (selector && r == 1)
 		r = next_requirement(l, &selector, &requirement, e);
+	if (r >= 0 && columns)
+		r = check_columns(l, columns, e);
 	return r < 0 ? r : 0;
 }
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-/* A row has an empty text as "-". */
+/* An empty text is shown as "-". */
 static bool is_text(const char *cell, const char *text, size_t len)
 {
 	if (len == 0)
@@ -193,7 +239,7 @@ static bool listing_fits(const struct listing *l, const char *selector, const st
 	return true;
 }
 
-/* A pod may be NAMESPACE/NAME. */
+/* c->pod may be NAMESPACE/NAME. */
 static bool listing_is_of(const struct listing *l, const struct listing_choice *c,
 			  const json_t *row)
 {
@@ -214,19 +260,61 @@ static bool listing_is_of(const struct listing *l, const struct listing_choice *
 	return listing_has(row, l->pod, slash ? slash + 1 : pod);
 }
 
-/* Columns, and behind them the row's name. */
-static void listing_add_row(struct table *t, const struct listing *l, const json_t *row)
+/* Heap; NULL = unknown. */
+static char *age_at(const json_t *row, const char *path, int64_t now_s)
+{
+	AUTO_FREE char *time = listing_text(row, path);
+	int64_t then = ctl_age_parse(time);
+	char *age = then >= 0 ? malloc(AGE_TEXT_SIZE) : NULL;
+
+	if (age)
+		ctl_age_text(now_s - then, age);
+	return age;
+}
+
+/* Heap; NULL = unknown. path ends before end. */
+static char *value_at(const json_t *row, const char *path, const char *end)
+{
+	char *copy = strndup(path, (size_t)(end - path));
+	char *value = copy ? listing_text(row, copy) : NULL;
+
+	free(copy);
+	return value;
+}
+
+/* Adds what --columns selects by path. */
+static void add_paths(struct table *t, const struct listing *l, const char *columns,
+		      const json_t *row)
+{
+	const char *text;
+	size_t len;
+	int column;
+
+	while (columns && next_column(l, &columns, &text, &len, &column)) {
+		const char *colon = memchr(text, ':', len);
+		AUTO_FREE char *value = colon ? value_at(row, colon + 1, text + len) : NULL;
+
+		if (colon)
+			table_add(t, value);
+	}
+}
+
+/* Adds the columns, after them the row's name, and then what --columns selects by path. */
+static void listing_add_row(struct table *t, const struct listing *l,
+			    const struct listing_choice *c, const json_t *row)
 {
 	AUTO_FREE char *name = l->name ? l->name(row) : NULL;
 
 	for (size_t i = 0; i < l->n_columns; i++) {
 		const struct listing_column *column = &l->columns[i];
-		AUTO_FREE char *text = column->make ? column->make(row)
-						    : listing_text(row, column->path);
+		AUTO_FREE char *text = column->make  ? column->make(row)
+				       : column->age ? age_at(row, column->age, c->now_s)
+						     : listing_text(row, column->path);
 
 		table_add(t, text);
 	}
 	table_add(t, name);
+	add_paths(t, l, c->columns, row);
 }
 
 static void add_if(struct table *t, const struct listing *l, const struct listing_choice *c,
@@ -234,7 +322,7 @@ static void add_if(struct table *t, const struct listing *l, const struct listin
 {
 	if (!listing_is_of(l, c, row))
 		return;
-	listing_add_row(t, l, row);
+	listing_add_row(t, l, c, row);
 	if (!t->failed && !listing_fits(l, c->selector, &t->rows[t->n_rows - 1]))
 		table_drop_row(t, t->n_rows - 1);
 }
@@ -258,7 +346,25 @@ static const json_t *objects_of(const struct listing *l, const json_t *document)
 	return json_object_get(document, l->list);
 }
 
-/* The caller ends the table. */
+/* Adds copies of the headings of columns with a path; on the command line they end at ':'. Returns
+ * their number. */
+static size_t head_paths(struct table *t, const struct listing *l, const char *columns)
+{
+	const char *text;
+	size_t len, n = 0;
+	int column;
+
+	while (columns && next_column(l, &columns, &text, &len, &column)) {
+		const char *colon = memchr(text, ':', len);
+
+		if (colon)
+			t->heads[l->n_columns + 1 + n++] = table_keep(t, text,
+								      (size_t)(colon - text));
+	}
+	return n;
+}
+
+/* The caller frees the table. */
 static void choose_rows(struct table *t, const struct listing *l, const struct listing_choice *c,
 			const json_t *document)
 {
@@ -269,6 +375,7 @@ static void choose_rows(struct table *t, const struct listing *l, const struct l
 	for (size_t i = 0; i < l->n_columns; i++)
 		t->heads[i] = l->columns[i].head;
 	t->heads[l->n_columns] = "";
+	t->n_columns += head_paths(t, l, c->columns);
 	json_array_foreach ((json_t *)objects_of(l, document), t->object, object) {
 		add_object(t, l, c, object);
 	}
@@ -282,11 +389,10 @@ static void choose_rows(struct table *t, const struct listing *l, const struct l
 		   sort_by[0] == '-');
 }
 
-/* --- what was shown before ---------------------------------------------------------------------
- */
+/* --- rows shown before ------------------------------------------------------------------------ */
 
 struct listing_seen {
-	json_t *rows; /* those of the last look: an object with a key for each */
+	json_t *rows; /* rows of the previous call: an object with a key for each */
 	size_t widths[TABLE_COLUMNS_MAX];
 	bool has_looked, has_heads;
 };
@@ -307,28 +413,29 @@ void listing_seen_free(struct listing_seen *seen)
 	free(seen);
 }
 
-/* Heap. */
-static char *row_text(const struct table *t, size_t row)
+/* All cells of a row except ages, which always change; heap. */
+static char *row_text(const struct listing *l, const struct table *t, size_t row)
 {
 	char *text = NULL;
 	size_t len;
 	FILE *f = open_memstream(&text, &len);
 
 	for (size_t i = 0; f && i < t->n_columns; i++)
-		fprintf(f, "%s\t", t->rows[row].cells[i]);
+		if (i >= l->n_columns || !l->columns[i].age)
+			fprintf(f, "%s\t", t->rows[row].cells[i]);
 	if (f)
 		fclose(f);
 	return text;
 }
 
-/* -ENOMEM. */
-static int drop_seen(struct table *t, struct listing_seen *seen)
+/* Drops rows that the previous call has shown. -ENOMEM. */
+static int drop_seen(struct table *t, const struct listing *l, struct listing_seen *seen)
 {
 	json_t *rows = json_object();
 	int r = rows ? 0 : -ENOMEM;
 
 	for (size_t i = t->n_rows; r == 0 && i-- > 0;) {
-		AUTO_FREE char *text = row_text(t, i);
+		AUTO_FREE char *text = row_text(l, t, i);
 
 		if (!text || json_object_set_new_nocheck(rows, text, json_true()) < 0)
 			r = -ENOMEM;
@@ -347,6 +454,35 @@ static bool is_format(const struct listing_choice *c, const char *format)
 	return c->format && strcmp(c->format, format) == 0;
 }
 
+/* The columns that --columns selects, in its order. */
+static void order_columns(struct table_style *style, const struct listing *l, const char *columns)
+{
+	size_t len, n_paths = 0;
+	const char *text;
+	int column;
+
+	while (columns && next_column(l, &columns, &text, &len, &column) &&
+	       style->n_order < TABLE_COLUMNS_MAX)
+		style->order[style->n_order++] = (unsigned char)(column >= 0 ? (size_t)column
+									     : l->n_columns + 1 +
+										       n_paths++);
+}
+
+/* Prints why there are no rows. */
+static void say_nothing(const struct listing *l, const struct listing_choice *c,
+			const json_t *document, FILE *err)
+{
+	size_t n = json_array_size(objects_of(l, document));
+	bool chosen = c->namespace || c->pod || c->device || c->selector || c->limit == 0;
+
+	if (n > 0)
+		fprintf(err, "no %s match (%zu on this node)\n", l->noun, n);
+	else if (chosen)
+		fprintf(err, "no %s match\n", l->noun);
+	else
+		fprintf(err, "%s\n", l->nothing);
+}
+
 static void listing_show_table(const struct listing *l, const struct listing_choice *c,
 			       const struct table *t, const json_t *document, FILE *f)
 {
@@ -359,8 +495,7 @@ static void listing_show_table(const struct listing *l, const struct listing_cho
 	for (size_t i = 0; i < l->n_columns; i++)
 		if (l->columns[i].wide && !is_format(c, "wide"))
 			style.hidden |= 1u << i;
-	if (t->n_rows == 0 && !c->no_headers && (!seen || !seen->has_looked))
-		fprintf(f, "%s\n", l->nothing);
+	order_columns(&style, l, c->columns);
 	table_print(t, &style, f);
 	if (seen)
 		seen->has_heads |= t->n_rows > 0;
@@ -368,7 +503,7 @@ static void listing_show_table(const struct listing *l, const struct listing_cho
 		l->notes(document, json_array_size(objects_of(l, document)), f);
 }
 
-/* Each once; those of one name follow one another. */
+/* Prints each name once; equal ones are adjacent. */
 static void show_names(const struct listing *l, const struct table *t, FILE *f)
 {
 	for (size_t i = 0; i < t->n_rows; i++) {
@@ -389,8 +524,8 @@ static bool has_row_before(const struct table *t, size_t row)
 	return false;
 }
 
-/* The document with the objects that rows are of, in the order of these; of another shape, as it
- * is. */
+/* A copy of the document with only the objects of the rows, in their order. A document without the
+ * list is returned unchanged. */
 static json_t *listing_document_of(const struct listing *l, const struct table *t,
 				   const json_t *document)
 {
@@ -440,14 +575,14 @@ static int show_document(const struct listing *l, const struct listing_choice *c
 }
 
 int listing_show(const struct listing *l, const struct listing_choice *c, const json_t *document,
-		 FILE *f)
+		 FILE *f, FILE *err)
 {
 	struct table t = {0};
 	int r = 0;
 
 	choose_rows(&t, l, c, document);
 	if (c->seen && !t.failed)
-		t.failed = drop_seen(&t, c->seen) < 0;
+		t.failed = drop_seen(&t, l, c->seen) < 0;
 	if (t.failed)
 		r = -ENOMEM;
 	else if (is_format(c, "json") || is_format(c, "yaml"))
@@ -456,6 +591,9 @@ int listing_show(const struct listing *l, const struct listing_choice *c, const 
 		show_names(l, &t, f);
 	else
 		listing_show_table(l, c, &t, document, f);
+	if (r == 0 && t.n_rows == 0 && !is_format(c, "json") && !is_format(c, "yaml") &&
+	    (!c->seen || !c->seen->has_looked))
+		say_nothing(l, c, document, err);
 	if (c->seen)
 		c->seen->has_looked = true;
 	table_done(&t);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "listings.h"
 
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 #define PATH(h, p) .head = (h), .path = (p)
 #define WIDE(h, p) .head = (h), .path = (p), .wide = true
 #define MADE(h, m) .head = (h), .make = (m)
+#define AGES(h, p) .head = (h), .age = (p)
 #define COLUMNS(c) .columns = (c), .n_columns = ARRAY_SIZE(c)
 
 static const char *listing_text_of(const json_t *object, const char *key)
@@ -28,7 +30,7 @@ __attribute__((format(printf, 1, 2))) static char *text_make(const char *fmt, ..
 	return text;
 }
 
-/* "a/b", or what there is of it; NULL for neither. */
+/* "a/b", or the non-NULL one; NULL if both are NULL. */
 static char *with_slash(const char *a, const char *b)
 {
 	if (a && b)
@@ -38,7 +40,7 @@ static char *with_slash(const char *a, const char *b)
 
 /* --- pods ------------------------------------------------------------------------------------- */
 
-/* One row for each device of each container. */
+/* One row per device of each container. */
 static json_t *pod_rows(const json_t *pod)
 {
 	json_t *rows = json_array(), *container, *device;
@@ -84,6 +86,7 @@ static const struct listing_column pod_columns[] = {
 	{PATH("INTERFACE", "device.attachment.interface")},
 	{PATH("IPS", "device.attachment.ips")},
 	{MADE("STATE", pod_state)},
+	{AGES("AGE", "device.attachment.since")},
 	{WIDE("RDMA", "device.attachment.rdma")},
 	{WIDE("MAC", "device.attachment.mac")},
 	{WIDE("VLAN", "device.attachment.vlan")},
@@ -95,6 +98,7 @@ static const struct listing_column pod_columns[] = {
 
 const struct listing listing_pods = {
 	.source = "pods",
+	.noun = "pods",
 	.list = "pods",
 	.nothing = "no container has a device",
 	COLUMNS(pod_columns),
@@ -113,7 +117,7 @@ static char *device_name(const json_t *row)
 	return listing_text(row, "id");
 }
 
-/* A netdev in a pod bears the pod's name for it: the host's says more. */
+/* A netdev may have another name in its pod; show its name in the host. */
 static const struct listing_column device_columns[] = {
 	{PATH("DEVICE", "id")},
 	{PATH("KIND", "kind")},
@@ -126,14 +130,17 @@ static const struct listing_column device_columns[] = {
 	{WIDE("STATE", "rdma.ports.state|netdevs.operstate")},
 	{WIDE("FIRMWARE", "rdma.firmware")},
 	{WIDE("RESOURCE", "resources.resource")},
-	{WIDE("NAMESPACE", "attachment.namespace")},
-	{WIDE("POD", "attachment.pod")},
+	{PATH("NAMESPACE", "attachment.namespace|resources.holder.namespace")},
+	{PATH("POD", "attachment.pod|resources.holder.pod")},
+	{WIDE("CONTAINER", "attachment.container|resources.holder.container")},
+	{AGES("AGE", "attachment.since"), .wide = true},
 	{PATH("WHY", "why")},
 };
 
 const struct listing listing_devices = {
 	.source = "devices",
 	.list = "devices",
+	.noun = "devices",
 	.nothing = "this node has no devices",
 	COLUMNS(device_columns),
 	.name = device_name,
@@ -153,13 +160,14 @@ static char *listing_pod_of(const json_t *row)
 }
 
 static const struct listing_column event_columns[] = {
-	{PATH("LAST", "last")},	    {WIDE("FIRST", "first")},	   {PATH("TYPE", "type")},
-	{PATH("REASON", "reason")}, {MADE("POD", listing_pod_of)}, {PATH("DEVICE", "device")},
-	{PATH("COUNT", "count")},   {PATH("MESSAGE", "message")},
+	{AGES("AGE", "last")},	    {WIDE("LAST", "last")},	{WIDE("FIRST", "first")},
+	{PATH("TYPE", "type")},	    {PATH("REASON", "reason")}, {MADE("POD", listing_pod_of)},
+	{PATH("DEVICE", "device")}, {PATH("COUNT", "count")},	{PATH("MESSAGE", "message")},
 };
 
 const struct listing listing_events = {
 	.source = "events",
+	.noun = "events",
 	.list = "events",
 	.nothing = "no events",
 	COLUMNS(event_columns),
@@ -175,9 +183,15 @@ void listing_show_event(const json_t *event, FILE *f)
 		const struct listing_column *column = &event_columns[i];
 		AUTO_FREE char *text = NULL;
 
-		if (column->wide || strcmp(column->head, "COUNT") == 0)
+		if (column->age)
+			text = listing_text(
+				event,
+				column->age); /* the time, not the age: lines are not updated */
+		else if (column->wide || strcmp(column->head, "COUNT") == 0)
 			continue;
-		text = column->make ? column->make(event) : listing_text(event, column->path);
+		else
+			text = column->make ? column->make(event)
+					    : listing_text(event, column->path);
 		table_put(text && *text ? text : "-", f);
 		fputs(i + 1 < ARRAY_SIZE(event_columns) ? "  " : "", f);
 	}
@@ -198,7 +212,7 @@ static bool listing_number_of(const json_t *object, const char *key, json_int_t 
 	return true;
 }
 
-/* What it received and sent together, unknown when there is neither. */
+/* Sum of received and sent; unknown if both are unknown. */
 static char *listing_sum_of(const json_t *qp, const char *key)
 {
 	json_int_t received = 0, sent = 0;
@@ -220,7 +234,8 @@ SUM(qp_naks, "naks")
 SUM(qp_rnr, "rnr")
 SUM(qp_retransmissions, "retransmissions")
 
-/* Round trips belong to the flow of the requests. "12.3us" of the side that has more of them. */
+/* "12.3us". Round trips are measured on the flow of the requests, so use the direction with more
+ * measurements. */
 static char *rtt_of(const json_t *qp, const char *key)
 {
 	const json_t *received = json_object_get(json_object_get(qp, "received"), "rtt");
@@ -260,7 +275,7 @@ static char *qp_pod(const json_t *qp)
 {
 	char *pod = listing_pod_of(qp);
 
-	return pod ? pod : listing_text(qp, "podUid");
+	return pod ? pod : listing_text(qp, "uid");
 }
 
 /* "mlx5_0/4711" */
@@ -301,7 +316,7 @@ static void qp_notes(const json_t *document, size_t n, FILE *f)
 	if (listing_number_of(document, "ageSeconds", &age) && age > 0)
 		fprintf(f, "read %" JSON_INTEGER_FORMAT " s ago\n", age);
 	if (error) {
-		fputs("not read since: ", f);
+		fputs("last read failed: ", f);
 		table_put(error, f);
 		fputc('\n', f);
 	}
@@ -311,6 +326,7 @@ static void qp_notes(const json_t *document, size_t n, FILE *f)
 
 const struct listing listing_qps = {
 	.source = "qps",
+	.noun = "queue pairs",
 	.list = "qps",
 	.nothing = "no queue pairs",
 	COLUMNS(qp_columns),
@@ -330,7 +346,7 @@ static const struct listing_column resource_columns[] = {
 	{PATH("RESOURCE", "name")},
 	{PATH("TOTAL", "devices")},
 	{PATH("HEALTHY", "healthy")},
-	{PATH("GIVEN", "allocated")},
+	{PATH("ALLOCATED", "allocated")},
 	{PATH("REGISTERED", "registration")},
 	{WIDE("SHARED", "shared")},
 	{WIDE("GIDS", "gidCapacity")},
@@ -343,6 +359,7 @@ static const struct listing_column resource_columns[] = {
 const struct listing listing_resources = {
 	.source = "devices",
 	.list = "resources",
+	.noun = "resources",
 	.other = "devices",
 	.nothing = "no resources are configured",
 	COLUMNS(resource_columns),
@@ -360,17 +377,17 @@ static char *port_name(const json_t *row)
 	return with_slash(device, port);
 }
 
-/* "400G": links are named by their bits. */
+/* "400G": link rates are in bits. */
 static char *port_rate(const json_t *row)
 {
 	json_int_t rate;
 
-	if (!listing_number_of(row, "rateBps", &rate))
+	if (!listing_number_of(row, "rateBitsPerSecond", &rate))
 		return NULL;
 	return text_make("%.3gG", (double)rate / 1e9);
 }
 
-/* What diagnosis says, or why it says nothing. */
+/* The severity, or "ok", or why there is no verdict. */
 static char *port_verdict(const json_t *row)
 {
 	const char *severity = listing_text_of(row, "severity"),
@@ -382,25 +399,19 @@ static char *port_verdict(const json_t *row)
 }
 
 static const struct listing_column port_columns[] = {
-	{MADE("PORT", port_name)},
-	{PATH("NETDEV", "netdev")},
-	{PATH("FUNCTION", "function")},
-	{PATH("KIND", "kind")},
-	{PATH("STATE", "state")},
-	{MADE("RATE", port_rate)},
-	{PATH("MTU", "mtu")},
-	{MADE("POD", listing_pod_of)},
-	{MADE("VERDICT", port_verdict)},
-	{PATH("CAUSES", "causes")},
-	{WIDE("DRIVER", "driver")},
-	{WIDE("LINK", "linkLayer")},
-	{WIDE("PARENT", "parent")},
-	{WIDE("VF", "vf")},
+	{MADE("PORT", port_name)},	  {PATH("NETDEV", "netdev")},
+	{PATH("FUNCTION", "function")},	  {PATH("KIND", "kind")},
+	{PATH("STATE", "state")},	  {MADE("RATE", port_rate)},
+	{PATH("MTU", "activeMtu")},	  {MADE("POD", listing_pod_of)},
+	{MADE("VERDICT", port_verdict)},  {PATH("CAUSES", "causes")},
+	{WIDE("DRIVER", "driver")},	  {WIDE("LINK", "linkLayer")},
+	{WIDE("PARENT", "parent")},	  {WIDE("VF", "vf")},
 	{WIDE("CONTAINER", "container")},
 };
 
 const struct listing listing_ports = {
 	.list = "ports",
+	.noun = "ports",
 	.nothing = "this node has no RDMA ports",
 	COLUMNS(port_columns),
 	.name = port_name,

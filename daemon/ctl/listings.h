@@ -1,5 +1,5 @@
-/* listings.h - what rocectl lists: columns, and where in the daemon's documents they come from.
- * Pure. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* listings.h - rocectl's listings: columns and their paths in the daemon's documents. Pure. */
 #pragma once
 
 #include "listing.h"
@@ -7,5 +7,5 @@
 extern const struct listing listing_pods, listing_devices, listing_events, listing_qps,
 	listing_resources, listing_ports;
 
-/* One event, a line, as `rocectl watch` shows it. */
+/* Prints an event as one line, for `rocectl watch`. */
 void listing_show_event(const json_t *event, FILE *);

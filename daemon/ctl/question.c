@@ -1,17 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "question.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cleanup.h"
+#include "client.h"
 #include "ctl_document.h"
-#include "ctl_http.h"
 #include "ctl_table.h"
 #include "json_text.h"
 
-/* --- the answer ------------------------------------------------------------------------------- */
+/* --- the reply -------------------------------------------------------------------------------- */
 
-void question_complain(const struct ctl *c, const struct ctl_answer *a, const json_t *document)
+void question_complain(const struct ctl *c, const struct client_answer *a, const json_t *document)
 {
 	const char *sentence = json_string_value(json_object_get(document, "error"));
 
@@ -24,17 +26,31 @@ void question_complain(const struct ctl *c, const struct ctl_answer *a, const js
 	fputc('\n', c->err);
 }
 
+enum ctl_exit question_no_answer(const struct ctl *c, const struct err *e)
+{
+	fprintf(c->err, "rocectl: %s%s\n", e->msg,
+		e->code == -ETIMEDOUT ? "; rocelet hangs or is busy (--timeout N waits longer)"
+				      : "");
+	return CTL_NO_DAEMON;
+}
+
 enum ctl_exit question_ask(const struct ctl *c, const char *path, const char *body, json_t **ret)
 {
-	struct ctl_answer a = {0};
+	return question_ask_within(
+		c, path, body, body ? ctl_args_long_wait_ms(c->args) : ctl_args_wait_ms(c->args),
+		ret);
+}
+
+enum ctl_exit question_ask_within(const struct ctl *c, const char *path, const char *body,
+				  uint64_t wait_ms, json_t **ret)
+{
+	struct client_answer a = {0};
 	struct err e = {0};
 	json_t *document;
 
 	*ret = NULL;
-	if (ctl_ask(&a, c->args->socket, path, body, CTL_WAIT_MS, &e) < 0) {
-		fprintf(c->err, "rocectl: %s\n", e.msg);
-		return CTL_NO_DAEMON;
-	}
+	if (client_ask(&a, c->args->socket, path, body, wait_ms, &e) < 0)
+		return question_no_answer(c, &e);
 	document = json_text_load(a.body, a.len, 0, NULL);
 	if (a.status == 200 && document) {
 		*ret = document;
@@ -51,14 +67,14 @@ enum ctl_exit question_ask(const struct ctl *c, const char *path, const char *bo
 
 json_t *question_ask_quietly(const struct ctl *c, const char *path, bool *ret_no_daemon)
 {
-	struct ctl_answer a = {0};
+	struct client_answer a = {0};
 	json_t *document = NULL;
 	struct err e = {0};
 
 	if (*ret_no_daemon)
 		return NULL;
-	if (ctl_ask(&a, c->args->socket, path, NULL, CTL_WAIT_MS, &e) < 0) {
-		fprintf(c->err, "rocectl: %s\n", e.msg);
+	if (client_ask(&a, c->args->socket, path, NULL, ctl_args_wait_ms(c->args), &e) < 0) {
+		question_no_answer(c, &e);
 		*ret_no_daemon = true;
 	} else if (a.status == 200) {
 		document = json_text_load(a.body, a.len, 0, NULL);
@@ -76,7 +92,7 @@ enum ctl_exit question_no_memory(const struct ctl *c)
 /* --- the path ----------------------------------------------------------------------------------
  */
 
-/* A query's value, RFC 3986 section 2.1. */
+/* Percent-encodes a query's value (RFC 3986 section 2.1). */
 static void put_escaped(FILE *f, const char *s)
 {
 	for (; *s; s++) {

@@ -1,4 +1,5 @@
-/* rocectl.c - what people see and order of the daemon. */
+// SPDX-License-Identifier: Apache-2.0
+/* rocectl.c - main() of the command line tool. */
 #include "ctl.h"
 #include "output.h"
 

@@ -1,15 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "top_columns.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "cleanup.h"
+
 #define SPARK_MIN 10
 #define SPARK_MAX 60
+/* Below this width, the gap between columns is one blank. */
+#define NARROW	  58
 
 /* --- texts ------------------------------------------------------------------------------------ */
 
-/* "196.0G" bits a second, as links are named; "-" = unknown. */
-static void rate_text(double bytes, char *ret, size_t size)
+void top_rate_text(double bytes, char *ret, size_t size)
 {
 	static const char units[] = " kMGTP";
 	double bits = bytes * 8;
@@ -32,7 +36,7 @@ static void percent_text(double share, char *ret, size_t size)
 		snprintf(ret, size, share > 0 && share < 0.0995 ? "%.1f" : "%.0f", share * 100);
 }
 
-static void count_text(double n, char *ret, size_t size)
+void top_count_text(double n, char *ret, size_t size)
 {
 	if (isnan(n))
 		snprintf(ret, size, "-");
@@ -42,18 +46,18 @@ static void count_text(double n, char *ret, size_t size)
 		snprintf(ret, size, n > 0 && n < 9.95 ? "%.1f" : "%.0f", n);
 }
 
-/* Of seconds as far back as from one to before the other; NAN: none is known. */
+/* The maximum over the seconds [from, end) ago; NAN: all unknown. */
 static double most_of(const struct top_port *p, size_t from, size_t end)
 {
 	double most = (double)NAN;
 
 	for (size_t i = from; i < end; i++)
-		most = fmax(most, top_second(p, i)); /* fmax(3) passes over NAN */
+		most = fmax(most, top_second(p, i)); /* fmax(3) ignores NAN */
 	return most;
 }
 
-/* What it carried in the last minutes, each mark as high as the most of its seconds is against the
- * highest of all; a blank for what is not known. */
+/* A sparkline of the last minutes. Each mark is the maximum of its seconds, relative to the highest
+ * of all; blank = unknown. */
 static void spark_text(const struct top_port *p, size_t marks, bool ascii, char *ret, size_t size)
 {
 	static const char *const blocks[] = {"\u2581", "\u2582", "\u2583", "\u2584",
@@ -77,23 +81,34 @@ static void spark_text(const struct top_port *p, size_t marks, bool ascii, char 
 
 static const struct {
 	const char *head;
-	int width;	 /* at least */
-	bool right;	 /* numbers */
-	unsigned needed; /* the columns with the largest number go first where the screen is narrow
-			  */
+	int width;	 /* minimum */
+	int narrow;	 /* minimum if the text can be cut; 0 = it cannot */
+	bool right;	 /* right-aligned, for numbers */
+	unsigned needed; /* on narrow screens, columns with the largest number are dropped first; 0:
+			    never */
 } columns[N_COLUMNS] = {
-	[COL_PORT] = {"PORT", 10, false, 0},	     [COL_NETDEV] = {"NETDEV", 8, false, 8},
-	[COL_LINK] = {"LINK", 5, true, 6},	     [COL_RECEIVED] = {"RX bit/s", 8, true, 1},
-	[COL_SENT] = {"TX bit/s", 8, true, 1},	     [COL_USE] = {"USE%", 4, true, 3},
-	[COL_PAUSE] = {"PAUSE% RX/TX", 12, true, 4}, [COL_CE] = {"CE%", 5, true, 4},
-	[COL_CNP] = {"CNP/s", 6, true, 5},	     [COL_LOSS] = {"LOSS/s", 6, true, 4},
-	[COL_VERDICT] = {"VERDICT", 9, false, 2},    [COL_POD] = {"POD", 8, false, 7},
-	[COL_SPARK] = {"", SPARK_MIN, false, 9},
+	[COL_PORT] = {"PORT", 10, 9, false, 0},
+	[COL_NETDEV] = {"NETDEV", 8, 8, false, 8},
+	[COL_LINK] = {"LINK", 5, 0, true, 6},
+	[COL_RECEIVED] = {"RX b/s", 6, 0, true, 4},
+	[COL_SENT] = {"TX b/s", 6, 0, true, 4},
+	[COL_USE] = {"USE%", 4, 0, true, 3},
+	[COL_PAUSE] = {"PAUSE% RX/TX", 12, 0, true, 1},
+	[COL_PAUSED] = {"PAUSE%", 6, 0, true, 0},
+	[COL_CE] = {"CE%", 5, 0, true, 0},
+	[COL_CNP] = {"CNP/s", 6, 0, true, 5},
+	[COL_LOSS] = {"LOSS/s", 6, 0, true, 0},
+	[COL_VERDICT] = {"VERDICT", 17, 9, false, 0},
+	[COL_POD] = {"POD", 12, 12, false, 7},
+	[COL_SPARK] = {"", SPARK_MIN, 0, false, 9},
 };
+
+/* A verdict keeps this width before less needed columns are dropped. */
+#define FIRST_DROPPED 9
 
 static void top_columns_verdict_text(const struct top_port *p, char *ret, size_t size)
 {
-	static const char *const levels[] = {"", "info", "warning", "critical"};
+	static const char *const levels[] = {"", "info", "warn", "crit"};
 
 	if (p->level > 0)
 		snprintf(ret, size, "%s: %s", levels[p->level < 3 ? p->level : 3], p->cause);
@@ -113,6 +128,13 @@ static void pause_text(const struct top_port *p, char *ret, size_t size)
 	snprintf(ret, size, "%s/%s", received, sent);
 }
 
+static void paused_text(const struct top_port *p, char *ret, size_t size)
+{
+	double received = p->now[TOP_PAUSE_RECEIVED], sent = p->now[TOP_PAUSE_SENT];
+
+	percent_text(isnan(sent) || received > sent ? received : sent, ret, size);
+}
+
 static void cell_text(const struct top_view *v, const struct top_port *p, enum top_column column,
 		      int width, char *ret, size_t size)
 {
@@ -125,13 +147,13 @@ static void cell_text(const struct top_view *v, const struct top_port *p, enum t
 		snprintf(ret, size, "%s", text[0] ? text : "-");
 		break;
 	case COL_LINK:
-		rate_text(p->line, ret, size);
+		top_rate_text(p->line, ret, size);
 		break;
 	case COL_RECEIVED:
-		rate_text(p->now[TOP_RECEIVED], ret, size);
+		top_rate_text(p->now[TOP_RECEIVED], ret, size);
 		break;
 	case COL_SENT:
-		rate_text(p->now[TOP_SENT], ret, size);
+		top_rate_text(p->now[TOP_SENT], ret, size);
 		break;
 	case COL_USE:
 		percent_text(top_use(p), ret, size);
@@ -139,14 +161,17 @@ static void cell_text(const struct top_view *v, const struct top_port *p, enum t
 	case COL_PAUSE:
 		pause_text(p, ret, size);
 		break;
+	case COL_PAUSED:
+		paused_text(p, ret, size);
+		break;
 	case COL_CE:
 		percent_text(p->now[TOP_CE], ret, size);
 		break;
 	case COL_CNP:
-		count_text(p->now[TOP_CNP], ret, size);
+		top_count_text(p->now[TOP_CNP], ret, size);
 		break;
 	case COL_LOSS:
-		count_text(p->now[TOP_LOSS], ret, size);
+		top_count_text(p->now[TOP_LOSS], ret, size);
 		break;
 	case COL_VERDICT:
 		top_columns_verdict_text(p, ret, size);
@@ -161,21 +186,21 @@ static void cell_text(const struct top_view *v, const struct top_port *p, enum t
 
 static int whole_width(const struct top_layout *l)
 {
-	int width = -2;
+	int width = -l->gap;
 
 	for (int i = 0; i < N_COLUMNS; i++)
-		width += l->widths[i] ? l->widths[i] + 2 : 0;
+		width += l->widths[i] ? l->widths[i] + l->gap : 0;
 	return width;
 }
 
-/* As wide as the widest cell that is shown. */
+/* Sets each width to that of the widest cell shown. */
 static void measure_columns(struct top_layout *l, const struct top_view *v,
 			    const struct top_model *m, const size_t *order, size_t n)
 {
 	char text[TOP_LINE_SIZE];
 
 	for (int i = 0; i < N_COLUMNS; i++)
-		l->widths[i] = columns[i].width;
+		l->widths[i] = columns[i].narrow ? (int)strlen(columns[i].head) : columns[i].width;
 	for (size_t row = 0; row < n; row++)
 		for (int i = 0; i < COL_SPARK; i++) {
 			int width;
@@ -187,16 +212,47 @@ static void measure_columns(struct top_layout *l, const struct top_view *v,
 		}
 }
 
-/* What does not fit goes, the least needed first; what is left over is for the last minutes. */
+/* Limits a column's width to `to`. */
+static void top_columns_shrink(struct top_layout *l, int i, int to)
+{
+	if (l->widths[i] > to)
+		l->widths[i] = to;
+}
+
+/* Shrinks columns with names to their minimum, then widens them up to their widest cell while there
+ * is room. */
 static void fit_columns(struct top_layout *l, size_t width)
 {
-	for (unsigned least = 9; least > 0 && whole_width(l) > (int)width; least--)
+	static const enum top_column growing[] = {COL_VERDICT, COL_PORT, COL_POD, COL_NETDEV};
+	struct top_layout natural = *l;
+	int left;
+
+	l->widths[COL_PAUSED] = 0;
+	for (int i = 0; i < N_COLUMNS; i++)
+		if (columns[i].narrow)
+			top_columns_shrink(l, i, columns[i].width);
+	for (unsigned least = FIRST_DROPPED; least > 0 && whole_width(l) > (int)width; least--)
 		for (int i = 0; i < N_COLUMNS; i++)
 			if (columns[i].needed == least)
 				l->widths[i] = 0;
+	if (l->widths[COL_PAUSE] == 0)
+		l->widths[COL_PAUSED] = natural.widths[COL_PAUSED];
+	for (size_t i = 0; i < 2; i++)
+		if (whole_width(l) > (int)width)
+			top_columns_shrink(l, growing[i], columns[growing[i]].narrow);
+	left = (int)width - whole_width(l);
+	for (size_t i = 0; i < ARRAY_SIZE(growing) && left > 0; i++) {
+		int *w = &l->widths[growing[i]], more = natural.widths[growing[i]] - *w;
+
+		if (*w == 0)
+			continue;
+		more = more < left ? more : left;
+		*w += more;
+		left -= more;
+	}
 	if (l->widths[COL_SPARK] == 0)
 		return;
-	l->widths[COL_SPARK] += (int)width - whole_width(l);
+	l->widths[COL_SPARK] += left > 0 ? left : 0;
 	if (l->widths[COL_SPARK] > SPARK_MAX)
 		l->widths[COL_SPARK] = SPARK_MAX;
 }
@@ -204,16 +260,47 @@ static void fit_columns(struct top_layout *l, size_t width)
 void top_columns_fit(struct top_layout *l, const struct top_view *v, const struct top_model *m,
 		     const size_t *order, size_t n, size_t width)
 {
+	l->gap = width < NARROW ? 1 : 2;
 	measure_columns(l, v, m, order, n);
 	fit_columns(l, width);
 }
 
-/* The last column has its own length. */
-static void top_columns_add_cell(struct top_line *line, const char *text, int width, bool right)
+void top_columns_cut(char *text, size_t size, size_t width, bool ascii)
+{
+	const char *mark = ascii ? "~" : "\u2026";
+	size_t len = strlen(text), before, after, n = strlen(mark);
+
+	if (len <= width || width == 0)
+		return;
+	before = width / 2;
+	after = width - 1 - before;
+	if (before + n + after + 1 > size)
+		return;
+	memmove(text + before + n, text + len - after, after + 1);
+	for (size_t i = 0; i < n; i++)
+		text[before + i] = mark[i];
+}
+
+/* Number of UTF-8 continuation bytes in a text. */
+static int top_columns_more_bytes(const char *text)
+{
+	int n = 0;
+
+	for (; *text; text++)
+		n += (*text & 0xc0) == 0x80;
+	return n;
+}
+
+static void top_columns_add_cell(struct top_line *line, const struct top_layout *l,
+				 const char *text, int width, bool right)
 {
 	int room = (int)(sizeof(line->text) - line->len);
-	int n = snprintf(line->text + line->len, (size_t)room, right ? "%s%*s" : "%s%-*s",
-			 line->len ? "  " : "", width, text);
+
+	int n;
+
+	width += top_columns_more_bytes(text);
+	n = snprintf(line->text + line->len, (size_t)room, right ? "%*s%*s" : "%*s%-*s",
+		     line->len ? l->gap : 0, "", width, text);
 
 	line->len += (size_t)(n < room ? n : room - 1);
 }
@@ -229,7 +316,7 @@ void top_columns_head(struct top_line *line, const struct top_layout *l)
 	*line = (struct top_line){.len = 0};
 	for (int i = 0; i < N_COLUMNS; i++)
 		if (l->widths[i])
-			top_columns_add_cell(line,
+			top_columns_add_cell(line, l,
 					     i == COL_SPARK ? "LAST 5 MINUTES" : columns[i].head,
 					     l->widths[i], columns[i].right);
 	trim(line);
@@ -245,7 +332,9 @@ void top_columns_port(struct top_line *line, const struct top_layout *l, const s
 		if (!l->widths[i])
 			continue;
 		cell_text(v, p, (enum top_column)i, l->widths[i], text, sizeof(text));
-		top_columns_add_cell(line, text, l->widths[i], columns[i].right);
+		if (columns[i].narrow)
+			top_columns_cut(text, sizeof(text), (size_t)l->widths[i], v->ascii);
+		top_columns_add_cell(line, l, text, l->widths[i], columns[i].right);
 	}
 	trim(line);
 }

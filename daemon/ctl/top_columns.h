@@ -1,5 +1,5 @@
-/* top_columns.h - a port as a row of columns, of which as many are there as the screen is wide.
- * Pure. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* top_columns.h - formats a port as a row with as many columns as fit on the screen. Pure. */
 #pragma once
 
 #include "top_view.h"
@@ -14,6 +14,7 @@ enum top_column {
 	COL_SENT,
 	COL_USE,
 	COL_PAUSE,
+	COL_PAUSED, /* the larger direction, if COL_PAUSE does not fit */
 	COL_CE,
 	COL_CNP,
 	COL_LOSS,
@@ -24,7 +25,8 @@ enum top_column {
 };
 
 struct top_layout {
-	int widths[N_COLUMNS]; /* 0 = it is not there */
+	int widths[N_COLUMNS]; /* 0 = not shown */
+	int gap;	       /* blanks between two columns */
 };
 
 struct top_line {
@@ -32,10 +34,17 @@ struct top_line {
 	size_t len;
 };
 
-/* For the n ports of `order` (places in the model) on a screen of that width: columns that do not
- * fit are left out, the least needed first. */
+/* Sets the widths for the n ports of `order` (indexes into the model) on a screen of this width.
+ * Columns that do not fit are dropped, the least important first, but never verdict, pause, CE and
+ * loss. Names are cut in the middle. */
 void top_columns_fit(struct top_layout *ret, const struct top_view *, const struct top_model *,
 		     const size_t *order, size_t n, size_t width);
+/* Cuts a text of ASCII in the middle to `width` characters. */
+void top_columns_cut(char *text, size_t size, size_t width, bool ascii);
+/* Converts bytes per second to bits per second: "196.0G"; "-" = unknown. */
+void top_rate_text(double bytes, char *ret, size_t size);
+/* "300k", "2.5"; "-" = unknown. */
+void top_count_text(double n, char *ret, size_t size);
 void top_columns_head(struct top_line *ret, const struct top_layout *);
 void top_columns_port(struct top_line *ret, const struct top_layout *, const struct top_view *,
 		      const struct top_port *);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "top_model.h"
 
 #include <errno.h>
@@ -7,8 +8,8 @@
 
 #include "array.h"
 
-/* No new sample is worth a word after so many times what samples are apart, and not earlier than
- * that: an answer, too, takes its time. */
+/* Silence is reported after this many sampling intervals, but not before SILENCE_MIN_MS, because
+ * answers need time, too. */
 #define SILENCE_SAMPLES 3
 #define SILENCE_MIN_MS	3000
 
@@ -41,7 +42,7 @@ static double top_number_of(const json_t *object, const char *key)
 	return number(top_member(object, key));
 }
 
-/* Of those that are known; NAN when none is. */
+/* Sum of the known values; NAN if none is known. */
 static double top_sum_of(const json_t *object, const char *const *keys, size_t n)
 {
 	double sum = (double)NAN;
@@ -83,7 +84,8 @@ static void add_apart(struct top_model *m, json_int_t before_ms, json_int_t at_m
 	m->apart_ms[0] = at_ms - before_ms;
 }
 
-/* The shorter one of two: the other may be a time in which nobody sampled or looked. */
+/* The shorter of the last two intervals: the longer one may include a pause of sampling or
+ * polling. */
 static uint64_t usually_apart(const struct top_model *m)
 {
 	json_int_t last = m->apart_ms[0], before = m->apart_ms[1];
@@ -101,7 +103,7 @@ uint64_t top_silence_ms(const struct top_model *m, uint64_t now_ms)
 
 /* --- the past --------------------------------------------------------------------------------- */
 
-/* Seconds that are passed over are unknown. */
+/* Advances the history to a second; the skipped seconds are unknown. */
 static void go_on_to(struct top_port *p, uint64_t second)
 {
 	uint64_t from = second - p->second < TOP_HISTORY ? p->second : second - TOP_HISTORY;
@@ -119,7 +121,7 @@ static void top_add_sample(struct top_port *p, json_int_t at_ms, double value)
 	if (second > p->second)
 		go_on_to(p, second);
 	if (p->second - second < TOP_HISTORY)
-		*most = fmaxf(*most, (float)value); /* fmaxf(3) passes over NAN */
+		*most = fmaxf(*most, (float)value); /* fmaxf(3) ignores NAN */
 }
 
 double top_second(const struct top_port *p, size_t back)
@@ -183,20 +185,30 @@ static void take_pod(struct top_port *p, const json_t *port)
 	top_copy_text(p->pod, sizeof(p->pod), text);
 }
 
+static enum top_contains top_contains_of(const json_t *include)
+{
+	if (!json_is_boolean(include))
+		return TOP_UNKNOWN;
+	return json_is_true(include) ? TOP_CONTAINED : TOP_SEPARATE;
+}
+
 static void top_take_port(struct top_port *p, const json_t *port, json_int_t time_ms)
 {
 	top_take_text(p->device, sizeof(p->device), port, "device");
 	top_take_text(p->netdev, sizeof(p->netdev), port, "netdev");
 	top_take_text(p->state, sizeof(p->state), port, "state");
+	top_take_text(p->function, sizeof(p->function), port, "function");
+	top_take_text(p->parent, sizeof(p->parent), port, "parent");
+	p->vf_bytes = top_contains_of(top_member(port, "bytesIncludeVfs"));
 	top_take_text(p->watch, sizeof(p->watch), port, "watch");
 	take_pod(p, port);
-	p->line = top_number_of(port, "rateBps") / 8;
+	p->line = top_number_of(port, "rateBitsPerSecond") / 8;
 	take_figures(p, top_member(port, "now"));
 	p->seen = true;
 	top_add_sample(p, time_ms, p->now[TOP_RECEIVED] + p->now[TOP_SENT]);
 }
 
-/* NULL: out of memory. */
+/* Finds or adds a port. NULL: out of memory. */
 static struct top_port *get_port(struct top_model *m, const char *name)
 {
 	struct top_port *p = top_find_port(m, name);
@@ -291,4 +303,74 @@ double top_use(const struct top_port *p)
 	if (!(p->line > 0))
 		return (double)NAN;
 	return (isnan(sent) || received > sent ? received : sent) / p->line;
+}
+
+static double top_add(double sum, double value)
+{
+	if (isnan(value))
+		return sum;
+	return isnan(sum) ? value : sum + value;
+}
+
+/* The PF's port of a VF's port; NULL if it is not among those in `order`. */
+static const struct top_port *top_head_of(const struct top_model *m, const size_t *order, size_t n,
+					  const struct top_port *p)
+{
+	for (size_t i = 0; p->parent[0] && i < n; i++)
+		if (strcmp(m->ports[order[i]].function, p->parent) == 0)
+			return &m->ports[order[i]];
+	return NULL;
+}
+
+/* A PF's figure plus that of its VFs, unless the PF's includes it. */
+static double top_with_vfs(const struct top_port *head, double own, double vfs, bool *ret_least)
+{
+	if (isnan(vfs) || head->vf_bytes == TOP_SEPARATE)
+		return top_add(own, vfs);
+	if (isnan(own) || head->vf_bytes == TOP_CONTAINED)
+		return isnan(own) ? vfs : own;
+	*ret_least |= own > 0 && vfs > 0;
+	return fmax(own, vfs);
+}
+
+static double top_sum_of_vfs(const struct top_model *m, const size_t *order, size_t n,
+			     const struct top_port *head, enum top_figure figure)
+{
+	double sum = (double)NAN;
+
+	for (size_t i = 0; head->function[0] && i < n; i++)
+		if (strcmp(m->ports[order[i]].parent, head->function) == 0)
+			sum = top_add(sum, m->ports[order[i]].now[figure]);
+	return sum;
+}
+
+double top_total(const struct top_model *m, const size_t *order, size_t n, enum top_figure figure,
+		 bool *ret_least)
+{
+	const bool is_bytes = figure == TOP_RECEIVED || figure == TOP_SENT;
+	double sum = (double)NAN;
+
+	*ret_least = false;
+	for (size_t i = 0; i < n; i++) {
+		const struct top_port *p = &m->ports[order[i]];
+		double value = p->now[figure];
+
+		if (is_bytes && top_head_of(m, order, n, p))
+			continue;
+		if (is_bytes && p->parent[0] == '\0')
+			value = top_with_vfs(p, value, top_sum_of_vfs(m, order, n, p, figure),
+					     ret_least);
+		sum = top_add(sum, value);
+	}
+	return sum;
+}
+
+void top_model_identity(struct top_model *m, const json_t *index, uint64_t now_ms)
+{
+	const json_t *up = top_member(index, "upSeconds");
+
+	top_take_text(m->node, sizeof(m->node), index, "node");
+	top_take_text(m->version, sizeof(m->version), index, "version");
+	m->up_s = json_is_integer(up) ? json_integer_value(up) : -1;
+	m->up_at_ms = now_ms;
 }

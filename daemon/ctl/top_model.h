@@ -1,6 +1,6 @@
-/* top_model.h - what `rocectl top` knows of the node's ports: figures of the last minutes, pods,
- * verdicts. Pure: documents in, plain values out. Texts are printable ASCII, whatever was in the
- * documents. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* top_model.h - the data of `rocectl top`: each port's rates of the last minutes, pod and verdict.
+ * Pure: documents in, plain values out. Texts are reduced to printable ASCII. */
 #pragma once
 
 #include <jansson.h>
@@ -8,53 +8,66 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Seconds that are kept: five minutes. */
+/* Seconds of history: five minutes. */
 #define TOP_HISTORY 300
 
-/* NAN is unknown. */
+/* NAN = unknown. */
 enum top_figure {
-	TOP_RECEIVED, /* bytes a second */
+	TOP_RECEIVED, /* bytes per second */
 	TOP_SENT,
 	TOP_PAUSE_RECEIVED, /* share of time, 0 to 1 */
 	TOP_PAUSE_SENT,
 	TOP_CE,	  /* share of packets marked CE */
-	TOP_CNP,  /* a second, received and sent */
-	TOP_LOSS, /* a second: discards, packets out of sequence, NAKs and timeouts */
+	TOP_CNP,  /* per second, received and sent */
+	TOP_LOSS, /* per second: discards, packets out of sequence, NAKs and timeouts */
 	N_TOP_FIGURES
 };
 
 struct top_port {
 	char name[96]; /* "mlx5_0/1" */
 	char device[80], netdev[24], pod[160], state[16], watch[24];
-	double line; /* bytes a second that its link carries; NAN = unknown */
+	char function[80], parent[80]; /* parent: a VF's PF; "" = none */
+	/* Does the PF's byte counter include its VFs? */
+	enum top_contains { TOP_UNKNOWN, TOP_SEPARATE, TOP_CONTAINED } vf_bytes;
+	double line; /* link rate in bytes per second; NAN = unknown */
 	double now[N_TOP_FIGURES];
-	int level; /* of the worst verdict, as in the diagnosis; 0 = none */
+	int level; /* of the worst verdict, as in /api/v1/diagnosis; 0 = none */
 	char cause[48], sentence[200];
-	float history[TOP_HISTORY]; /* received and sent, the most of each second; second s is at
-				     * s % TOP_HISTORY; NAN = unknown */
-	uint64_t second;	    /* the newest of them */
+	float history[TOP_HISTORY]; /* received + sent of second s at s % TOP_HISTORY, or NAN */
+	uint64_t second;	    /* the newest second in history */
 	bool seen;
 };
 
-/* Zero-initialised it is empty; ports are owned. */
+/* All zero: empty. Owns the ports. */
 struct top_model {
 	struct top_port *ports;
 	size_t n_ports;
-	json_int_t time_ms;	/* of the newest sample, CLOCK_MONOTONIC; 0 = there is none */
-	json_int_t apart_ms[2]; /* how far the last samples were apart; 0 = unknown */
+	json_int_t time_ms;	/* time of the newest sample, CLOCK_MONOTONIC; 0 = none */
+	json_int_t apart_ms[2]; /* the last two sampling intervals; 0 = unknown */
 	char time[32];
+	char node[80], version[32]; /* of the daemon; "" = unknown */
+	int64_t up_s;		    /* the daemon's uptime at up_at_ms; -1 = unknown */
+	uint64_t up_at_ms;
 };
 
-/* What /api/v1/ports and /api/v1/diagnosis say now; either may be NULL. -ENOMEM. */
+/* Updates from the documents of /api/v1/ports and /api/v1/diagnosis; either may be NULL.
+ * -ENOMEM. */
 int top_model_update(struct top_model *, const json_t *ports, const json_t *diagnosis);
-/* The past of a port, of /api/v1/history, beside what is known of it. */
+/* Updates from the document of /api/v1 (NULL: unknown), received at now_ms (CLOCK_MONOTONIC). */
+void top_model_identity(struct top_model *, const json_t *index, uint64_t now_ms);
+/* Adds a port's history from /api/v1/history. */
 void top_model_past(struct top_model *, const json_t *history);
 void top_model_done(struct top_model *);
 
-/* For how long there has been no new sample, once that is longer than it should be; else 0. */
+/* Time since the newest sample if the next one is overdue; else 0. */
 uint64_t top_silence_ms(const struct top_model *, uint64_t now_ms);
 
-/* Of what its link carries in the busier direction, 0 to 1; NAN = unknown. */
+/* Sums a figure over the n ports in `order`; NAN if unknown for all of them. VFs are not added if
+ * their PF's counter includes them. *ret_least is set if it is unknown whether a PF includes its
+ * VFs: the sum is a lower bound then. */
+double top_total(const struct top_model *, const size_t *order, size_t n, enum top_figure,
+		 bool *ret_least);
+/* Utilization of the link in the busier direction, 0 to 1; NAN = unknown. */
 double top_use(const struct top_port *);
-/* Received and sent, bytes a second, so many seconds before the newest sample; NAN: unknown. */
+/* Bytes received plus sent per second, `back` seconds before the newest sample; NAN = unknown. */
 double top_second(const struct top_port *, size_t back);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "top_screen.h"
 
 #include <errno.h>
@@ -11,7 +12,7 @@
 
 #include "cleanup.h"
 
-/* Who presses Escape does not wait for the rest of an arrow key's code. */
+/* How long ncurses waits after Escape for the rest of an arrow key's code. */
 #define ESCAPE_MS 50
 
 static SCREEN *screen;
@@ -25,7 +26,7 @@ static void open_colours(void)
 	init_pair(TOP_CRITICAL, COLOR_RED, -1);
 }
 
-/* ncurses gives the terminal back before SIGINT and SIGTERM end us, and no other signal. */
+/* ncurses restores the terminal on SIGINT and SIGTERM only, so raise SIGTERM for the others. */
 static void top_screen_on_end(int signal)
 {
 	(void)signal;
@@ -148,8 +149,7 @@ int top_screen_key(int wait_ms)
 
 bool top_screen_has_gone(void)
 {
-	struct pollfd input = {
-		.fd = STDIN_FILENO}; /* without being asked poll(2) tells just that */
+	struct pollfd input = {.fd = STDIN_FILENO}; /* POLLHUP is always reported */
 
 	return poll(&input, 1, 0) > 0;
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "top_view.h"
 
 #include <math.h>
@@ -5,12 +6,13 @@
 #include <string.h>
 
 #include "cleanup.h"
+#include "ctl_age.h"
 #include "ctl_commands.h"
 #include "top_columns.h"
 #include "utf8.h"
 
-/* Above and below the list. */
-#define ROWS_ABOVE 3
+/* Rows above and below the list. */
+#define ROWS_ABOVE 4
 #define ROWS_BELOW 2
 
 enum {
@@ -27,7 +29,10 @@ enum {
 	N_SORTS
 };
 
-/* --- order ------------------------------------------------------------------------------------ */
+/* The key of each enumerator above. */
+static const char sort_letters[] = "VURTPCNLOD";
+
+/* --- sorting ---------------------------------------------------------------------------------- */
 
 static double pause_of(const struct top_port *p)
 {
@@ -59,7 +64,7 @@ static double top_key_of(const struct top_port *p, unsigned sort)
 	return 0;
 }
 
-/* The larger first, what is unknown last. */
+/* Larger values first, unknown ones last. */
 static int compare_numbers(double a, double b)
 {
 	if (isnan(a) || isnan(b))
@@ -74,14 +79,14 @@ static int compare_pods(const struct top_port *a, const struct top_port *b)
 	return strverscmp(a->pod, b->pod);
 }
 
-struct order {
+struct port_order {
 	const struct top_view *view;
 	const struct top_model *model;
 };
 
 static int top_compare(const void *x, const void *y, void *arg)
 {
-	const struct order *o = arg;
+	const struct port_order *o = arg;
 	const struct top_port *a = &o->model->ports[*(const size_t *)x];
 	const struct top_port *b = &o->model->ports[*(const size_t *)y];
 	unsigned sort = o->view->sort;
@@ -95,7 +100,7 @@ static int top_compare(const void *x, const void *y, void *arg)
 	return o->view->backwards ? -r : r;
 }
 
-/* What is typed may be in any of its texts. */
+/* The filter may match any of the port's texts. */
 static bool is_shown(const struct top_view *v, const struct top_port *p)
 {
 	const char *const texts[] = {p->name, p->netdev, p->pod, p->state, p->cause};
@@ -113,7 +118,7 @@ static bool is_shown(const struct top_view *v, const struct top_port *p)
 
 size_t top_order(const struct top_view *v, const struct top_model *m, size_t *ret)
 {
-	struct order order = {v, m};
+	struct port_order order = {v, m};
 	size_t n = 0;
 
 	for (size_t i = 0; i < m->n_ports; i++)
@@ -145,9 +150,9 @@ static void sort_name(const struct top_view *v, char *ret, size_t size)
 		ctl_choice_next(&choices, ret, size);
 }
 
-/* --- what is selected ------------------------------------------------------------------------- */
+/* --- selection -------------------------------------------------------------------------------- */
 
-/* Its row in the list; 0 when it has gone. */
+/* Row of the selected port in the list; 0 if it is not listed. */
 static size_t selected_row(const struct top_view *v, const struct top_model *m, const size_t *order,
 			   size_t n)
 {
@@ -185,7 +190,7 @@ static size_t rows_of_list(size_t height)
 	return height > ROWS_ABOVE + ROWS_BELOW ? height - ROWS_ABOVE - ROWS_BELOW : 1;
 }
 
-/* The filter, while it is typed. */
+/* Edits the filter while it is typed. */
 static void type_key(struct top_view *v, int key)
 {
 	size_t len = strlen(v->filter);
@@ -203,6 +208,20 @@ static void type_key(struct top_view *v, int key)
 	}
 }
 
+/* Sorts by the column of this letter; if it is the current one, reverses the order. False: no
+ * column has this letter. */
+static bool top_sort_key(struct top_view *v, int key)
+{
+	const char *at = key > 0 && key < 0x80 ? strchr(sort_letters, key) : NULL;
+	unsigned sort = at ? (unsigned)(at - sort_letters) : 0;
+
+	if (!at)
+		return false;
+	v->backwards = v->sort == sort && !v->backwards;
+	v->sort = sort;
+	return true;
+}
+
 enum top_action top_key(struct top_view *v, const struct top_model *m, int key, size_t height)
 {
 	long page = (long)rows_of_list(height);
@@ -212,6 +231,8 @@ enum top_action top_key(struct top_view *v, const struct top_model *m, int key, 
 		return TOP_STAYS;
 	}
 	v->help = !v->help && (key == '?' || key == 'h');
+	if (top_sort_key(v, key))
+		return TOP_STAYS;
 	switch (key) {
 	case 'q':
 		return TOP_QUITS;
@@ -274,6 +295,46 @@ void top_cut(char *text, size_t width)
 	text[len] = '\0';
 }
 
+/* Length in bytes of the longest prefix of a line that fits, cut between words if possible. */
+static size_t top_fitting(const char *line, size_t len, size_t width)
+{
+	size_t n = 0, word = 0;
+
+	for (size_t chars = 0; n < len && chars < width; chars++) {
+		if (line[n] == ' ')
+			word = n;
+		n += utf8_char(line + n) ? utf8_char(line + n) : 1;
+	}
+	return n >= len ? len : line[n] == ' ' || word == 0 ? n : word;
+}
+
+static void top_wrap_line(const char *line, size_t len, size_t width, FILE *f)
+{
+	size_t indent = strspn(line, " "), room = width > indent + 10 ? width - indent : 10;
+
+	line += indent;
+	len -= indent;
+	do {
+		size_t n = top_fitting(line, len, room);
+
+		fprintf(f, "%*s%.*s\n", n > 0 ? (int)indent : 0, "", (int)n, line);
+		line += n;
+		len -= n;
+		for (; len > 0 && *line == ' '; len--)
+			line++;
+	} while (len > 0);
+}
+
+void top_wrap(const char *text, size_t width, FILE *f)
+{
+	while (*text) {
+		size_t len = strcspn(text, "\n");
+
+		top_wrap_line(text, len, width, f);
+		text += len + (text[len] == '\n');
+	}
+}
+
 static void top_put_line(const struct draw *d, size_t row, const char *text, enum top_style style)
 {
 	char cut[TOP_LINE_SIZE];
@@ -283,7 +344,7 @@ static void top_put_line(const struct draw *d, size_t row, const char *text, enu
 	d->put(row, cut, style, d->arg);
 }
 
-/* Of what is shown as if it were now. "" = it is. */
+/* A warning if the data shown is old; else "". */
 static void silence_text(const struct top_view *v, const struct top_model *m, char *ret,
 			 size_t size)
 {
@@ -291,34 +352,71 @@ static void silence_text(const struct top_view *v, const struct top_model *m, ch
 
 	ret[0] = '\0';
 	if (silence_ms)
-		snprintf(ret, size, "no new sample for %llu s; ",
+		snprintf(ret, size, "no new sample for %llu s",
 			 (unsigned long long)silence_ms / 1000);
 }
 
+/* "node-17  rocelet 1.2.3, up 4d3h" */
+static void identity_text(const struct top_view *v, const struct top_model *m, char *ret,
+			  size_t size)
+{
+	uint64_t more_ms = v->asked_ms > m->up_at_ms ? v->asked_ms - m->up_at_ms : 0;
+	char age[AGE_TEXT_SIZE] = "";
+
+	if (m->up_s >= 0 && m->version[0])
+		ctl_age_text(m->up_s + (int64_t)(more_ms / 1000), age);
+	snprintf(ret, size, "%s%srocelet%s%s%s%s", m->node, m->node[0] ? "  " : "",
+		 m->version[0] ? " " : "", m->version, age[0] ? ", up " : "", age);
+}
+
+static void put_first(const struct draw *d, const struct top_view *v, const struct top_model *m)
+{
+	char line[TOP_LINE_SIZE], silence[64], identity[160];
+
+	silence_text(v, m, silence, sizeof(silence));
+	identity_text(v, m, identity, sizeof(identity));
+	snprintf(line, sizeof(line), "%s  %.19s%s%s%s", identity,
+		 m->time[0] ? m->time : "no sample yet", silence[0] ? "  " : "", silence,
+		 v->frozen ? "  FROZEN" : "");
+	top_put_line(d, 0, line, silence[0] ? TOP_WARNING : TOP_PLAIN);
+}
+
+/* Totals of the ports shown; ">=" if VFs are left out because their PF may already count them. */
+static void totals_text(const struct top_model *m, const size_t *order, size_t n, char *ret,
+			size_t size)
+{
+	bool least_received, least_sent, least;
+	char received[16], sent[16], loss[16];
+
+	top_rate_text(top_total(m, order, n, TOP_RECEIVED, &least_received), received,
+		      sizeof(received));
+	top_rate_text(top_total(m, order, n, TOP_SENT, &least_sent), sent, sizeof(sent));
+	top_count_text(top_total(m, order, n, TOP_LOSS, &least), loss, sizeof(loss));
+	snprintf(ret, size, "RX %s%s, TX %s%s, loss %s/s", least_received ? ">=" : "", received,
+		 least_sent ? ">=" : "", sent, loss);
+}
+
 static void put_summary(const struct draw *d, const struct top_view *v, const struct top_model *m,
-			size_t n)
+			const size_t *order, size_t n)
 {
 	size_t verdicts = 0, critical = 0;
-	char line[TOP_LINE_SIZE], silence[64], sort[16] = "";
+	char line[TOP_LINE_SIZE], totals[80], sort[16] = "", of[32] = "";
 
 	for (size_t i = 0; i < m->n_ports; i++) {
 		verdicts += m->ports[i].level > 0;
 		critical += m->ports[i].level >= 3;
 	}
-	silence_text(v, m, silence, sizeof(silence));
 	sort_name(v, sort, sizeof(sort));
-	snprintf(line, sizeof(line),
-		 "rocelet  %.19s  %s%zu of %zu ports, %zu with verdicts, %zu critical; by %s%s%s%s",
-		 m->time[0] ? m->time : "no sample yet", silence, n, m->n_ports, verdicts, critical,
-		 sort, v->backwards ? ", backwards" : "", v->only_verdicts ? ", verdicts only" : "",
-		 v->frozen ? "  FROZEN" : "");
-	top_put_line(d, 0, line,
-		     critical		      ? TOP_CRITICAL
-		     : verdicts || silence[0] ? TOP_WARNING
-					      : TOP_GOOD);
+	totals_text(m, order, n, totals, sizeof(totals));
+	if (n != m->n_ports)
+		snprintf(of, sizeof(of), "%zu of ", n);
+	snprintf(line, sizeof(line), "%zu critical, %zu with verdicts, %s%zu ports; by %s%s%s; %s",
+		 critical, verdicts, of, m->n_ports, sort, v->backwards ? ", reversed" : "",
+		 v->only_verdicts ? ", verdicts only" : "", totals);
+	top_put_line(d, 1, line, critical ? TOP_CRITICAL : verdicts ? TOP_WARNING : TOP_GOOD);
 }
 
-static void put_second(const struct draw *d, const struct top_view *v)
+static void put_keys(const struct draw *d, const struct top_view *v)
 {
 	char line[TOP_LINE_SIZE] = "";
 
@@ -326,17 +424,37 @@ static void put_second(const struct draw *d, const struct top_view *v)
 		snprintf(line, sizeof(line), "%s", v->problem);
 	else if (v->typing || v->filter[0])
 		snprintf(line, sizeof(line), "/%s%s", v->filter, v->typing ? "_" : "");
-	else if (v->help)
-		snprintf(line, sizeof(line),
-			 "s S sort  r backwards  / filter  Esc all  v verdicts only  "
-			 "space freeze  arrows j k  Enter queue pairs  q quit");
 	else
 		snprintf(line, sizeof(line),
-			 "s sort  / filter  space freeze  Enter queue pairs  ? keys  q quit");
-	top_put_line(d, 1, line, v->problem[0] ? TOP_CRITICAL : TOP_PLAIN);
+			 "? keys  q quit  Enter details  / filter  s sort  v "
+			 "verdicts  space freeze");
+	top_put_line(d, 2, line, v->problem[0] ? TOP_CRITICAL : TOP_PLAIN);
 }
 
-/* Moves what stands on top so that the selected row is seen. */
+/* Lists all keys in place of the ports. Lines fit a screen of 40 columns. */
+static void put_help(const struct draw *d, size_t height)
+{
+	static const char *const lines[] = {
+		"Enter    verdict, evidence, queue pairs",
+		"V U      sort by verdict, use",
+		"R T      by received, sent",
+		"P C N L  by pause, CE, CNP, loss",
+		"O D      by port, pod",
+		"         the same key again: reversed",
+		"s S      next, previous order",
+		"r        reverse",
+		"/        filter; Esc: all ports",
+		"v        only ports with verdicts",
+		"space    freeze",
+		"arrows   select; also j, k, page keys",
+		"q        quit",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(lines) && ROWS_ABOVE - 1 + i < height; i++)
+		top_put_line(d, ROWS_ABOVE - 1 + i, lines[i], TOP_PLAIN);
+}
+
+/* Moves the first visible row so that the selected one is visible. */
 static void scroll(struct top_view *v, size_t row, size_t rows)
 {
 	if (row < v->first)
@@ -359,7 +477,7 @@ static void top_put_port(const struct draw *d, const struct top_layout *l, const
 	top_put_line(d, at, line.text, selected ? TOP_SELECTED : style_of(p));
 }
 
-/* What is said of the selected port. */
+/* Shows the verdict of the selected port. */
 static void put_sentence(const struct draw *d, const struct top_port *p, size_t row)
 {
 	char line[TOP_LINE_SIZE];
@@ -383,10 +501,16 @@ void top_draw(struct top_view *v, const struct top_model *m, size_t width, size_
 	scroll(v, row, rows);
 	top_columns_fit(&layout, v, m, order, n, width);
 	top_columns_head(&head, &layout);
-	put_summary(&d, v, m, n);
+	put_first(&d, v, m);
+	put_summary(&d, v, m, order, n);
 	if (height)
-		put_second(&d, v);
-	top_put_line(&d, 2, head.text, TOP_HEAD);
+		put_keys(&d, v);
+	if (height && v->help) {
+		put_help(&d, height);
+		free(order);
+		return;
+	}
+	top_put_line(&d, ROWS_ABOVE - 1, head.text, TOP_HEAD);
 	for (size_t i = 0; i < rows && v->first + i < n; i++)
 		top_put_port(&d, &layout, v, &m->ports[order[v->first + i]], ROWS_ABOVE + i,
 			     height && v->first + i == row);

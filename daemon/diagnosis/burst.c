@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "burst.h"
 
 #include <errno.h>
@@ -9,51 +10,53 @@
 
 #define FASTEST_MS	  20
 #define SLOWEST_MS	  100
-/* What a port is thought to cost before it was looked at: hw counters, statistics, pause frames. */
+/* Assumed reads per round for a port that was not sampled yet: hw counters, statistics, pause
+ * frames. */
 #define USUAL_COST	  3
-/* A window that has grown to this says nothing of bursts. */
+/* A window that grew longer than this is discarded: it no longer shows bursts. */
 #define LONGEST_WINDOW_NS 2500000000
-/* Two reads of a counter of time are some time apart themselves: a share of more is not believed
- * before the window is longer. */
+/* Tolerance for a time counter and the clock not being read at the same instant: above this share,
+ * wait for a longer window. */
 #define MOST_SHARE	  1.05
-/* A storm's share is exact over its length, not in each of its windows. */
+/* A storm's share is checked over its whole length; a single window may be slightly below it. */
 #define STORM_WINDOW	  0.9
 #define PEAK_SLOT_MS	  30000
 
 const double burst_bounds[BURST_BOUNDS] = {0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 1};
 
-/* Windows in a row in which one priority was paused and nothing of it moved. */
-struct standing {
+/* Consecutive windows in which one priority was paused and moved no data. */
+struct stall {
 	int priority; /* -1: the whole link */
 	double paused_s;
 	uint64_t length_ns;
-	bool told;
+	bool reported;
 };
 
-/* A window begins when something was counted: who refreshes counters seldom did so just then. */
+/* A window starts when a counter moves: if the driver refreshes counters rarely, that is right
+ * after a refresh. */
 enum window_state { WINDOW_NONE, WINDOW_AWAITED, WINDOW_OPEN };
 
 struct burst_watch {
 	struct rates rates;
 	enum window_state state;
-	uint64_t base_ns; /* when the last look was at which anything had moved */
+	uint64_t base_ns; /* time of the last read in which a counter had moved */
 	struct burst_windows windows[N_BURST_RATIOS];
-	double peaks[N_BURST_RATIOS][2]; /* of this slot of time and the one before */
+	double peaks[N_BURST_RATIOS][2]; /* of the current 30 s slot and the one before */
 	uint64_t slot;
-	struct standing standing[2]; /* received, sent */
-	double stood_s[2];
+	struct stall stall[2]; /* received, sent */
+	double stalled_s[2];
 };
 
 struct burst_port {
 	char device[RDMA_NAME_SIZE];
 	uint32_t port;
 	unsigned reasons;     /* in the last sample of all ports */
-	bool wanted;	      /* waits for its turn */
-	uint64_t wanted_ms;   /* since when */
-	uint64_t until_ms;    /* 0: is not looked at */
-	uint64_t last_end_ms; /* 0: never was */
+	bool wanted;	      /* in the queue for a burst */
+	uint64_t wanted_ms;   /* when it was queued */
+	uint64_t until_ms;    /* end of its burst; 0: no burst is running */
+	uint64_t last_end_ms; /* end of its last burst; 0: there was none */
 	unsigned cost;
-	struct burst_watch *watch; /* NULL: never looked at */
+	struct burst_watch *watch; /* NULL: no burst yet */
 };
 
 struct bursts {
@@ -93,7 +96,7 @@ void bursts_set_thresholds(struct bursts *b, const struct thresholds *limits)
 	b->limits = *limits;
 }
 
-/* --- whom ------------------------------------------------------------------------------------- */
+/* --- which ports ------------------------------------------------------------------------------ */
 
 static struct burst_port *bursts_find_port(struct bursts *b, const struct sampled_port *p,
 					   size_t hint)
@@ -127,7 +130,7 @@ int bursts_follow(struct bursts *b, const struct sample *s)
 		if (before) {
 			ports[i] = *before;
 			*before = (struct burst_port){0};
-			/* Its counters may be others by now. */
+			/* The port's counters may have been replaced. */
 			if (ports[i].watch)
 				ports[i].watch->state = WINDOW_NONE;
 			continue;
@@ -151,15 +154,15 @@ static uint64_t limit_ms(const struct bursts *b, enum threshold t)
 void bursts_want(struct bursts *b, size_t port, unsigned reasons, uint64_t now_ms)
 {
 	struct burst_port *p = &b->ports[port];
-	bool anew = reasons & ~p->reasons;
+	bool is_new = reasons & ~p->reasons;
 	bool rested = reasons && now_ms - p->last_end_ms >= limit_ms(b, LIMIT_burst_rest_seconds);
 
 	p->reasons = reasons;
-	if (!p->until_ms && !p->wanted && (anew || rested)) {
+	if (!p->until_ms && !p->wanted && (is_new || rested)) {
 		p->wanted = true;
 		p->wanted_ms = now_ms;
 	}
-	/* What has ended before its turn is not waited for. */
+	/* A port whose congestion ended before its burst began leaves the queue. */
 	p->wanted &= reasons != 0;
 }
 
@@ -181,10 +184,10 @@ static int bursts_begin(struct burst_port *p, uint64_t until_ms)
 			return -ENOMEM;
 		for (int r = 0; r < N_BURST_RATIOS; r++)
 			p->watch->peaks[r][0] = p->watch->peaks[r][1] = (double)NAN;
-		p->watch->stood_s[0] = p->watch->stood_s[1] = (double)NAN;
+		p->watch->stalled_s[0] = p->watch->stalled_s[1] = (double)NAN;
 	}
 	p->watch->state = WINDOW_NONE;
-	memset(p->watch->standing, 0, sizeof(p->watch->standing));
+	memset(p->watch->stall, 0, sizeof(p->watch->stall));
 	p->wanted = false;
 	p->until_ms = until_ms;
 	return 0;
@@ -195,7 +198,7 @@ static bool has_budget(const struct bursts *b)
 	return b->limits.value[LIMIT_burst_reads] > 0;
 }
 
-/* Answers a round takes of those who have their turn; ends the others' turns. */
+/* Driver reads needed by one round over all running bursts; ends bursts whose time is up. */
 static unsigned cost_of_turns(struct bursts *b, uint64_t now_ms)
 {
 	unsigned cost = 0;
@@ -212,7 +215,7 @@ static unsigned cost_of_turns(struct bursts *b, uint64_t now_ms)
 	return cost;
 }
 
-/* So long a round has to take for the budget to suffice. */
+/* Shortest round that keeps `cost` reads within the budget. */
 static double round_ms(const struct bursts *b, unsigned cost)
 {
 	return 1000 * cost / b->limits.value[LIMIT_burst_reads];
@@ -235,7 +238,7 @@ unsigned bursts_interval_ms(const struct bursts *b)
 	return b->interval_ms;
 }
 
-bool bursts_looks_at(const struct bursts *b, size_t port)
+bool bursts_is_running(const struct bursts *b, size_t port)
 {
 	return b->ports[port].until_ms != 0;
 }
@@ -255,7 +258,7 @@ static bool any_moved(const struct rates *r, const double value[N_SERIES], int f
 	return false;
 }
 
-/* All that counts when packets or pause frames pass. */
+/* True if any counter of packets or pause frames increased. */
 static bool has_moved(const struct rates *r, const double value[N_SERIES])
 {
 	return any_moved(r, value, SERIES_BYTES_RECEIVED, SERIES_CNP_RECEIVED) ||
@@ -312,7 +315,7 @@ static void turn_slots(struct burst_watch *w, uint64_t now_ms)
 
 static const struct pause_way *const ways[2] = {&pause_received, &pause_sent};
 
-/* The share of a window is at most 1; how much was paused may be a little more, and evens out. */
+/* most.share is capped at 1; paused_s is not, because small overshoots even out over windows. */
 struct paused_window {
 	struct paused most;
 	double paused_s;
@@ -335,26 +338,26 @@ static void see_standing(struct bursts *b, struct burst_watch *w, unsigned i,
 			 const struct paused_window *p, double line, uint64_t interval_ns)
 {
 	double most = b->limits.value[LIMIT_storm_bytes] * line;
-	struct standing *s = &w->standing[i];
+	struct stall *s = &w->stall[i];
 
-	if (isnan(w->stood_s[i]))
-		w->stood_s[i] = 0;
+	if (isnan(w->stalled_s[i]))
+		w->stalled_s[i] = 0;
 	if (!(p->most.share >= STORM_WINDOW && line > 0 &&
 	      pause_bytes(&w->rates, ways[i], p->most.priority) <= most)) {
-		*s = (struct standing){0};
+		*s = (struct stall){0};
 		return;
 	}
 	if (s->priority != p->most.priority)
-		*s = (struct standing){.priority = p->most.priority};
+		*s = (struct stall){.priority = p->most.priority};
 	s->paused_s += p->paused_s;
 	s->length_ns += interval_ns;
 	if (s->paused_s >= b->limits.value[LIMIT_storm_share] * seconds(s->length_ns))
-		w->stood_s[i] = fmax(w->stood_s[i], seconds(s->length_ns));
+		w->stalled_s[i] = fmax(w->stalled_s[i], seconds(s->length_ns));
 }
 
-static bool is_storm(const struct bursts *b, double stood_s)
+static bool is_storm(const struct bursts *b, double stalled_s)
 {
-	return stood_s >= b->limits.value[LIMIT_storm_burst_seconds];
+	return stalled_s >= b->limits.value[LIMIT_storm_burst_seconds];
 }
 
 bool bursts_alarm(const struct bursts *b)
@@ -363,26 +366,26 @@ bool bursts_alarm(const struct bursts *b)
 		const struct burst_watch *w = b->ports[i].watch;
 
 		for (unsigned k = 0; w && k < 2; k++)
-			if (is_storm(b, w->stood_s[k]) && !w->standing[k].told)
+			if (is_storm(b, w->stalled_s[k]) && !w->stall[k].reported)
 				return true;
 	}
 	return false;
 }
 
-double bursts_take_stood(struct bursts *b, size_t port, enum burst_ratio ratio)
+double bursts_take_stalled(struct bursts *b, size_t port, enum burst_ratio ratio)
 {
 	struct burst_watch *w = b->ports[port].watch;
 	unsigned i = ratio == BURST_PAUSE_SENT;
-	double stood_s = w ? w->stood_s[i] : (double)NAN;
+	double stalled_s = w ? w->stalled_s[i] : (double)NAN;
 
 	if (w) {
-		w->standing[i].told |= is_storm(b, stood_s);
-		w->stood_s[i] = (double)NAN;
+		w->stall[i].reported |= is_storm(b, stalled_s);
+		w->stalled_s[i] = (double)NAN;
 	}
-	return stood_s;
+	return stalled_s;
 }
 
-/* --- looks ------------------------------------------------------------------------------------ */
+/* --- reads ------------------------------------------------------------------------------------ */
 
 static double ce_of(const struct rates *r, unsigned mtu)
 {
@@ -405,9 +408,9 @@ static void close_window(struct bursts *b, struct burst_watch *w, const double v
 	count_ratio(w, BURST_CE, ce_of(&w->rates, mtu));
 }
 
-/* What of a look is worth a window. */
-static void take_look(struct bursts *b, struct burst_watch *w, const double value[N_SERIES],
-		      double line, unsigned mtu, uint64_t now_ns)
+/* Adds a read to the current window; closes the window if counters moved and it is long enough. */
+static void burst_add_reading(struct bursts *b, struct burst_watch *w, const double value[N_SERIES],
+			      double line, unsigned mtu, uint64_t now_ns)
 {
 	uint64_t interval_ns = now_ns - w->base_ns;
 
@@ -427,8 +430,8 @@ static void take_look(struct bursts *b, struct burst_watch *w, const double valu
 	w->base_ns = now_ns;
 }
 
-void bursts_look(struct bursts *b, size_t port, const double value[N_SERIES], double line,
-		 unsigned mtu, unsigned asked, uint64_t now_ns)
+void bursts_add_reading(struct bursts *b, size_t port, const double value[N_SERIES], double line,
+			unsigned mtu, unsigned asked, uint64_t now_ns)
 {
 	struct burst_port *p = &b->ports[port];
 
@@ -436,7 +439,7 @@ void bursts_look(struct bursts *b, size_t port, const double value[N_SERIES], do
 		return;
 	p->cost = asked ? asked : 1;
 	turn_slots(p->watch, now_ns / 1000000);
-	take_look(b, p->watch, value, line, mtu, now_ns);
+	burst_add_reading(b, p->watch, value, line, mtu, now_ns);
 }
 
 const struct burst_windows *bursts_windows(struct bursts *b, size_t port, uint64_t now_ms)

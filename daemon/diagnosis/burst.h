@@ -1,69 +1,73 @@
-/* burst.h - ports on which congestion shows are looked at many times a second for some seconds:
- * which ones, how often, and what that has shown. Pure.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* burst.h - bursts: a port that shows congestion is read many times a second for a few seconds.
+ * This module chooses the ports and the pace, and keeps histograms of what the windows showed.
+ * Pure.
  *
- * A second hides much: a line that stands for 200 ms is a ratio of 0.2. Between two looks lies a
- * window. A look at which nothing has been counted since the last one closes none, the window
- * grows: a driver that refreshes its counters once a second then shows windows of a second, and no
- * ratio that never was.
+ * A sample of one second hides short events: a line that is paused for 200 ms is a ratio of 0.2. A
+ * window is the time between two reads. It grows while no counter moves, so a driver that refreshes
+ * its counters once a second gets windows of a second, and no false ratios.
  *
- * Ports are known by their place in the sample. */
+ * Ports are identified by their index in the sample. */
 #pragma once
 
 #include "rates.h"
 #include "thresholds.h"
 
 enum burst_ratio {
-	BURST_PAUSE_RECEIVED, /* share of the window, of the priority that was paused longest */
+	BURST_PAUSE_RECEIVED, /* share of the window during which the longest-paused priority was
+				 paused */
 	BURST_PAUSE_SENT,
-	BURST_CE, /* marked CE, of the packets received */
+	BURST_CE, /* share of the packets received that are marked CE */
 	N_BURST_RATIOS
 };
 
-/* Upper bounds of the histograms; the last is 1. */
+/* Upper bounds of the histogram buckets; the last is 1. */
 #define BURST_BOUNDS 10
 extern const double burst_bounds[BURST_BOUNDS];
 
-/* What windows have shown of one ratio. */
+/* Histogram of one ratio over all windows. */
 struct burst_windows {
-	uint64_t n[BURST_BOUNDS]; /* by the first bound that is not exceeded */
+	uint64_t n[BURST_BOUNDS]; /* windows per bucket: the first bound that is not exceeded */
 	double sum;
-	double peak; /* greatest of the last 30 to 60 s; NaN: none was seen then */
+	double peak; /* maximum of the last 30 to 60 s; NaN: no window in that time */
 };
 
-/* What shows on a port in a sample; a set. */
+/* Signs of congestion on a port in a sample; a set. */
 enum burst_reason { BURST_PAUSED = 1, BURST_MARKED = 2, BURST_LOST = 4 };
 
 struct bursts;
 
-/* NULL: out of memory. */
+/* Returns NULL if out of memory. */
 struct bursts *bursts_new(const struct thresholds *);
 void bursts_free(struct bursts *);
 void bursts_set_thresholds(struct bursts *, const struct thresholds *);
 
-/* The ports of this sample are looked at from now on; what is known of those that stay is kept.
- * -ENOMEM: none is. */
+/* Takes over the ports of this sample and keeps the state of those that were known. -ENOMEM:
+ * nothing changed. */
 int bursts_follow(struct bursts *, const struct sample *);
-/* The ports are those of this sample. */
+/* True if the ports are those of this sample. */
 bool bursts_are_of(const struct bursts *, const struct sample *);
 
-/* After a sample of all ports, for each: why it should be looked at (a set of enum burst_reason).
- * Looking begins when a reason is new, or has gone on for long since the last time. */
+/* Call for each port after a sample of all ports. reasons: a set of enum burst_reason. Queues the
+ * port if a reason is new, or if it still has one burst_rest_seconds after its last burst. */
 void bursts_want(struct bursts *, size_t port, unsigned reasons, uint64_t now_ms);
-/* Then: who has its turn. No more than the budget has room for at the slowest pace. */
+/* Call after bursts_want(): starts bursts of queued ports, the longest waiting first, as far as the
+ * read budget allows at the slowest pace. */
 void bursts_admit(struct bursts *, uint64_t now_ms);
-/* How long until the next look, 0: nobody is looked at. */
+/* Time until the next read; 0: no burst is running. */
 unsigned bursts_interval_ms(const struct bursts *);
-bool bursts_looks_at(const struct bursts *, size_t port);
+bool bursts_is_running(const struct bursts *, size_t port);
 
-/* A look. value: as in struct port_observation; line: its rate in bytes a second, 0 = unknown;
- * asked: the driver's answers it took. */
-void bursts_look(struct bursts *, size_t port, const double value[N_SERIES], double line,
-		 unsigned mtu, unsigned asked, uint64_t now_ns);
-/* A storm has stood for long enough on a port, and no sample of all ports has been told yet. */
+/* One reading of a port. value: as in struct port_observation; line: rate of the link in bytes a
+ * second, 0 = unknown; asked: number of driver calls that the reading cost. */
+void bursts_add_reading(struct bursts *, size_t port, const double value[N_SERIES], double line,
+			unsigned mtu, unsigned asked, uint64_t now_ns);
+/* True if pause has stopped a port's traffic for storm_burst_seconds and bursts_take_stalled() has
+ * not yet reported it. */
 bool bursts_alarm(const struct bursts *);
-/* How long at a stretch nothing moved because of pause, in looks since the last call; NaN: none was
- * taken. ratio: BURST_PAUSE_*. */
-double bursts_take_stood(struct bursts *, size_t port, enum burst_ratio);
+/* Longest time in seconds that pause stopped all traffic, in the reads since the last call; NaN:
+ * there was no read. ratio: BURST_PAUSE_*. */
+double bursts_take_stalled(struct bursts *, size_t port, enum burst_ratio);
 
-/* NULL: the port has never been looked at. */
+/* Returns NULL if the port never had a burst. */
 const struct burst_windows *bursts_windows(struct bursts *, size_t port, uint64_t now_ms);

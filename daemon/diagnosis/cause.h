@@ -1,4 +1,6 @@
-/* cause.h - the causes that diagnosis knows, in order of judgement, and their table. Pure.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cause.h - the causes that diagnosis knows, in the order in which they are judged, and their
+ * table. Pure.
  *
  * To add one: a name here, a row in cause_table.c, and a rule (rules.h) for it. */
 #pragma once
@@ -11,13 +13,13 @@
 #include "window.h"
 
 enum cause {
-	/* Can the data be trusted? */
+	/* Are the counters and the NIC trustworthy? */
 	CAUSE_NIC_STUCK,
 	CAUSE_NO_DEVICE_NODE,
 	CAUSE_FUNCTION_RESTRICTED,
 	CAUSE_CONTRADICTING_COUNTERS,
 	CAUSE_BLIND_SPOT,
-	/* The link */
+	/* Link */
 	CAUSE_LINK_FLAP,
 	CAUSE_PORT_NEVER_UP,
 	CAUSE_BAD_LINK,
@@ -26,7 +28,7 @@ enum cause {
 	/* Pause storms */
 	CAUSE_PAUSE_STORM_SOURCE,
 	CAUSE_PAUSE_STORM_VICTIM,
-	/* The host */
+	/* Host */
 	CAUSE_NIC_RESET,
 	CAUSE_SLOW_RECEIVER_PCIE,
 	CAUSE_SLOW_RECEIVER_NIC_CACHE,
@@ -52,7 +54,7 @@ enum cause {
 	CAUSE_SLOW_RESTARTS,
 	CAUSE_RAIL_BEHIND,
 	CAUSE_ONE_PATH,
-	/* The application and its peers */
+	/* Application and peers */
 	CAUSE_RECEIVER_NOT_READY,
 	CAUSE_GID_MOVED,
 	CAUSE_JOB_ENDED,
@@ -63,8 +65,8 @@ enum cause {
 
 enum severity { SEVERITY_NONE, SEVERITY_INFO, SEVERITY_WARNING, SEVERITY_CRITICAL };
 
-/* Where each has its section, under its name: the document's place in our sources, and below
- * wherever the daemon answers. */
+/* The runbook has a section per cause, under its name. This is its path in our repository, and in
+ * the daemon's HTTP tree. */
 #define CAUSE_RUNBOOK "docs/runbook.md"
 
 /* A set of causes. */
@@ -75,36 +77,37 @@ enum severity { SEVERITY_NONE, SEVERITY_INFO, SEVERITY_WARNING, SEVERITY_CRITICA
 struct rule_input;
 struct finding;
 
-/* What a rule says of one port in one sample. */
-enum sight {
-	SIGHT_NO,
-	SIGHT_YES,
-	SIGHT_QUIET,  /* without traffic the fault could not show */
-	SIGHT_UNKNOWN /* cannot be decided; the finding says why */
+/* Answer of a rule for one port in one sample. */
+enum rule_answer {
+	ANSWER_NO,
+	ANSWER_YES,
+	ANSWER_NO_TRAFFIC, /* no traffic, so the fault cannot show */
+	ANSWER_UNDECIDED   /* cannot be decided; the finding has the reason */
 };
 
-typedef enum sight rule_fn(const struct rule_input *, struct finding *);
+typedef enum rule_answer rule_fn(const struct rule_input *, struct finding *);
 
 struct cause_row {
 	const char *name;
-	const char *number;	/* in the table of telemetry rules; "" = of our own */
-	rule_fn *rule;		/* NULL: one node alone cannot decide it */
-	uint64_t explains;	/* causes that are its symptoms, on the same port */
-	uint64_t yields;	/* causes that it is a symptom of, where its finding says so */
+	const char *number;	/* in the table of telemetry rules; "" = our own rule */
+	rule_fn *rule;		/* NULL: cannot be decided on one node alone */
+	uint64_t explains;	/* causes on the same port that are its symptoms */
+	uint64_t yields;	/* causes that it is a symptom of, if its finding sets `yields` */
 	const char *sentence;	/* what is wrong, for people */
 	const char *advice;	/* what to do */
-	const char *disproof;	/* what would show that it is something else */
-	const char *source;	/* where the rule comes from */
-	enum severity severity; /* the worst that the rule gives */
-	/* Series without which nothing can be said; of one for each priority, any will do. */
+	const char *disproof;	/* evidence that would rule it out */
+	const char *source;	/* origin of the rule */
+	enum severity severity; /* highest severity that the rule gives */
+	/* Series that the rule needs; of a series per priority, any one is enough. */
 	enum series needs[CAUSE_NEEDS];
 	unsigned n_needs;
-	enum threshold release; /* how long it must be good */
-	/* Whose excursion is the onset; none: the first bad sample is. */
+	enum threshold release; /* time without the fault before the verdict ends */
+	/* The signal whose rise is the onset of the fault; without one, the onset is the first bad
+	 * sample. */
 	enum signal signal;
 	bool has_signal;
-	bool needs_traffic;	       /* silence proves nothing */
-	bool needs_congestion_control; /* an accusation only where that is expected */
+	bool needs_traffic;	       /* no verdict is possible without traffic */
+	bool needs_congestion_control; /* not judged if none is expected; info if unknown */
 };
 
 const struct cause_row *cause_row(enum cause);

@@ -1,4 +1,5 @@
-/* The table of causes: what each reads, how it ends, what it explains, and what is said of it. */
+// SPDX-License-Identifier: Apache-2.0
+/* The table of causes: inputs, release time, symptoms, texts. */
 #include <string.h>
 
 #include "cleanup.h"
@@ -12,9 +13,9 @@
 
 #define B(cause) CAUSE_BIT(CAUSE_##cause)
 
-/* What queue pairs suffer from a path that is gone or broken. */
+/* Symptoms of a path that is dead or damages packets. */
 #define PATH_SYMPTOMS  (B(PACKET_LOSS) | B(REORDERING) | B(PEER_GONE))
-/* What a sender sees of a queue that is full somewhere. */
+/* Symptoms that a sender sees of a full queue somewhere. */
 #define QUEUE_SYMPTOMS (B(FABRIC_CONGESTION) | B(PAUSED_BY_NETWORK) | B(NOT_ECN_CAPABLE))
 #define SLOW_RECEIVERS (B(SLOW_RECEIVER) | B(SLOW_RECEIVER_NIC_CACHE) | B(SLOW_RECEIVER_PCIE))
 #define STORM_SYMPTOMS                                                                             \
@@ -31,11 +32,11 @@ static const struct cause_row rows[N_CAUSES] = {
 			.explains = STORM_SYMPTOMS | B(LINK_FLAP) | B(BAD_LINK) |
 				    B(PAUSE_STORM_SOURCE) | B(PORT_NEVER_UP) | B(NIC_RESET) |
 				    B(CONTRADICTING_COUNTERS),
-			.sentence = "the NIC's firmware or driver does not work any more",
+			.sentence = "the NIC's firmware or driver has stopped working",
 			.advice =
-				"take the node out of service, keep the kernel log and a firmware dump, reset the NIC; this is no fault of the network",
+				"cordon the node, save the kernel log and a firmware dump, reset the NIC; the network is not the cause",
 			.disproof =
-				"the function answers on the bus, devlink's reporters are healthy and its counters move",
+				"the function responds on the bus, devlink's health reporters are healthy and its counters move",
 			.source = "NVSentinel, third layer; Linux devlink health",
 		},
 	[CAUSE_NO_DEVICE_NODE] =
@@ -48,7 +49,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			.sentence =
 				"the port is active, but its character device has no node in /dev/infiniband",
 			.advice =
-				"load ib_uverbs (ib_umad for umad); if the module is loaded, run udevadm trigger and see why devtmpfs or udev made no node",
+				"load ib_uverbs (ib_umad for umad); if the module is loaded, run udevadm trigger and check why devtmpfs or udev created no node",
 			.disproof = "the node is in /dev/infiniband of the host",
 			.source =
 				"NVSentinel 1.17: issm and umad missing at boot while ports were active",
@@ -60,9 +61,9 @@ static const struct cause_row rows[N_CAUSES] = {
 			rule_function_restricted,
 			.severity = SEVERITY_INFO,
 			.release = LIMIT_release_seconds,
-			.sentence = "the firmware refuses this function some requests by design",
+			.sentence = "the firmware rejects some requests of this function by design",
 			.advice =
-				"nothing is wrong with it; what is missing here is asked of another function",
+				"no action needed; read the missing values from another function of the NIC",
 			.disproof = "the same request succeeds",
 			.source = "prometheus/node_exporter#3434, leptonai/gpud#1164",
 		},
@@ -75,9 +76,9 @@ static const struct cause_row rows[N_CAUSES] = {
 			.release = LIMIT_release_seconds,
 			.needs_traffic = true,
 			.explains = B(NOTIFICATION_POINT_OFF) | B(REACTION_POINT_OFF),
-			.sentence = "counters of one thing contradict each other",
+			.sentence = "counters of the same events contradict each other",
 			.advice =
-				"suspect the firmware's counting before the network; switch the optional counters on and compare",
+				"suspect the firmware's counters before the network; enable the optional counters and compare",
 			.disproof = "both counters agree over ten seconds",
 			.source =
 				"a CNP answers a CE mark, so more CNPs than marks are impossible; 400G firmware reported by Meta",
@@ -89,10 +90,10 @@ static const struct cause_row rows[N_CAUSES] = {
 			rule_blind_spot,
 			.severity = SEVERITY_INFO,
 			.release = LIMIT_release_seconds,
-			.sentence = "numbers that are needed cannot be seen or believed",
+			.sentence = "required counters are not visible or not plausible",
 			.advice =
-				"see rocelet_source_errors_total and the daemon's log; until then nothing that rests on them is judged",
-			.disproof = "every source has delivered within the last seconds",
+				"check rocelet_source_errors_total and the daemon's log; causes that need these counters are not judged until then",
+			.disproof = "every source has delivered values within the last seconds",
 			.source = "rdma_exporter's runbook",
 		},
 	[CAUSE_LINK_FLAP] =
@@ -107,7 +108,7 @@ static const struct cause_row rows[N_CAUSES] = {
 				    B(MTU_MISMATCH) | B(PFC_MISMATCH),
 			.sentence = "the link went down",
 			.advice =
-				"check cable, optic and switch port; queue pairs made before it went down have to be made again",
+				"check cable, optic and switch port; queue pairs created before must be created again",
 			.disproof = "the port or the switch port was taken down on purpose",
 			.source =
 				"nebius/soperator#481; NVSentinel; gpud's rules of flaps and drops",
@@ -119,9 +120,9 @@ static const struct cause_row rows[N_CAUSES] = {
 			rule_port_never_up,
 			.severity = SEVERITY_INFO,
 			.release = LIMIT_release_seconds,
-			.sentence = "the port has not been up since rocelet knows it",
+			.sentence = "the port has never been up since rocelet first saw it",
 			.advice =
-				"nothing, if nothing is plugged in; otherwise cable, optic, switch port",
+				"none if no cable is plugged in; otherwise check cable, optic and switch port",
 			.disproof = "it was active before",
 			.source = "NVSentinel#1361, #1462",
 		},
@@ -134,11 +135,11 @@ static const struct cause_row rows[N_CAUSES] = {
 			ONSET(PHY_ERRORS),
 			.release = LIMIT_release_link_seconds,
 			.explains = PATH_SYMPTOMS | B(PRE_FEC_ERRORS),
-			.sentence = "the link damages what it carries",
+			.sentence = "the link corrupts packets",
 			.advice =
-				"clean or replace the optic or cable; if one lane has nearly all errors, it names the fibre",
+				"clean or replace the optic or cable; if one lane has nearly all errors, its fibre is faulty",
 			.disproof =
-				"errors stay when optic and cable are replaced, or move with the switch port",
+				"the errors remain after optic and cable were replaced, or move with the switch port",
 			.source = "IBTA's limit of 1e-12, as a ratio; NVSentinel",
 		},
 	[CAUSE_PRE_FEC_ERRORS] =
@@ -149,10 +150,11 @@ static const struct cause_row rows[N_CAUSES] = {
 			.severity = SEVERITY_WARNING,
 			.release = LIMIT_release_link_seconds,
 			.sentence =
-				"forward error correction repairs far more bits than usual; no packet is damaged yet",
+				"forward error correction corrects far more bits than usual; no packets are corrupted yet",
 			.advice =
-				"plan to clean or replace the optic or cable; if one lane has nearly all errors, it names the fibre",
-			.disproof = "all ports of its kind rose alike, or it falls back by itself",
+				"plan to clean or replace the optic or cable; if one lane has nearly all errors, its fibre is faulty",
+			.disproof =
+				"all similar ports show the same increase, or it decreases by itself",
 			.source =
 				"RS(544,514) corrects up to 2.4e-4 of the bits; healthy PAM4 links stay orders below",
 		},
@@ -163,10 +165,9 @@ static const struct cause_row rows[N_CAUSES] = {
 			rule_link_degraded,
 			.severity = SEVERITY_WARNING,
 			.release = LIMIT_release_link_seconds,
-			.sentence =
-				"the link is slower than it was, or than its siblings' links are",
+			.sentence = "the link is slower than before, or than its siblings' links",
 			.advice =
-				"check cable, optic and switch port; of a bond, at its legs: lost lanes or a lost leg take a part of the rate",
+				"check cable, optic and switch port; for a bond, check each leg: lost lanes or legs reduce the rate",
 			.disproof = "the speed was set on purpose",
 			.source = "Meta GCM's check-iblink; NVSentinel's degraded links",
 		},
@@ -180,9 +181,9 @@ static const struct cause_row rows[N_CAUSES] = {
 			.release = LIMIT_release_storm_seconds,
 			.explains = STORM_SYMPTOMS | B(CONTRADICTING_COUNTERS),
 			.sentence =
-				"this NIC pauses its switch port all the time and takes nothing (direction: sent)",
+				"this NIC pauses its switch port permanently and accepts no data (direction: sent)",
 			.advice =
-				"take the node out of service and reset the NIC: it stops everybody who sends to it; enable its stall watermark",
+				"cordon the node and reset the NIC, because it blocks every sender; enable its stall watermark",
 			.disproof = "the priority receives data while it is paused",
 			.source = "sonic-swss#3036; mlx5 pause storm watchdog; Guo et al. 2016",
 		},
@@ -196,9 +197,9 @@ static const struct cause_row rows[N_CAUSES] = {
 			.release = LIMIT_release_storm_seconds,
 			.explains = STORM_SYMPTOMS | B(NIC_RESET),
 			.sentence =
-				"the switch pauses this port all the time: it cannot send (direction: received)",
+				"the switch pauses this port permanently, so it cannot send (direction: received)",
 			.advice =
-				"find the port that pauses first, upstream from this one, or a deadlock; switch the switches' PFC watchdog on",
+				"trace the pause along the path to the port that pauses first, or to a deadlock; enable the switches' PFC watchdog",
 			.disproof = "the priority sends data while it is paused",
 			.source = "sonic-swss#3036; Guo et al. 2016",
 		},
@@ -212,8 +213,8 @@ static const struct cause_row rows[N_CAUSES] = {
 			.explains = PATH_SYMPTOMS | B(JOB_ENDED),
 			.sentence = "part of the NIC hung or failed, and its driver reset it",
 			.advice =
-				"keep the kernel log and devlink's dump; update firmware and driver; a card that does it again is for the vendor",
-			.disproof = "the port was paused all that time, or it was reset on purpose",
+				"save the kernel log and devlink's dump; update firmware and driver; if it happens again, contact the vendor",
+			.disproof = "the port was paused during that time, or was reset on purpose",
 			.source =
 				"the kernel's transmit watchdog (net/sched/sch_generic.c); devlink health",
 		},
@@ -228,7 +229,8 @@ static const struct cause_row rows[N_CAUSES] = {
 			.needs_traffic = true,
 			.explains = PATH_SYMPTOMS | B(SLOW_RECEIVER) | B(SLOW_RECEIVER_NIC_CACHE) |
 				    B(PCIE_DEGRADED) | B(GLOBAL_PAUSE),
-			.sentence = "this host cannot take what arrives because PCIe is too slow",
+			.sentence =
+				"this host cannot receive at the arrival rate because PCIe is too slow",
 			.advice =
 				"check the slot's width and speed, ACS and IOMMU, relaxed ordering, the maximum payload",
 			.disproof = "the NIC does not wait for PCIe while it pauses",
@@ -245,11 +247,11 @@ static const struct cause_row rows[N_CAUSES] = {
 			.needs_traffic = true,
 			.explains = PATH_SYMPTOMS | B(SLOW_RECEIVER) | B(GLOBAL_PAUSE),
 			.sentence =
-				"this NIC cannot take what arrives: it has more queue pairs or memory regions than its caches hold",
+				"this NIC cannot receive at the arrival rate: it has more queue pairs or memory regions than fit its caches",
 			.advice =
-				"larger pages, fewer queue pairs, shared receive queues or dynamically connected transport",
+				"use larger pages, fewer queue pairs, shared receive queues or dynamically connected transport",
 			.disproof =
-				"the pause stays with a tenth of the queue pairs and memory regions",
+				"the pause continues with a tenth of the queue pairs and memory regions",
 			.source = "Guo et al. 2016; Collie; Husky",
 		},
 	[CAUSE_SLOW_RECEIVER] =
@@ -263,7 +265,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			.needs_traffic = true,
 			.explains = PATH_SYMPTOMS | B(GLOBAL_PAUSE),
 			.sentence =
-				"this host cannot take what arrives, although the line is not full",
+				"this host cannot receive at the arrival rate, although the line is not full",
 			.advice =
 				"check the host, not the switch: PCIe, memory, IOMMU, CPU of the receiver",
 			.disproof = "it receives at line rate",
@@ -278,10 +280,10 @@ static const struct cause_row rows[N_CAUSES] = {
 			.severity = SEVERITY_WARNING,
 			.release = LIMIT_release_seconds,
 			.sentence =
-				"the PCIe link runs narrower or slower than both of its ends could",
+				"the PCIe link runs narrower or slower than both of its ends support",
 			.advice =
 				"reseat the card, check riser and BIOS settings; the kernel log names the bridge",
-			.disproof = "card and slot cannot do more together",
+			.disproof = "card and slot do not support more",
 			.source = "scitix/sichek#122",
 		},
 	[CAUSE_WRONG_PRIORITY] =
@@ -296,7 +298,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			.sentence = "RDMA traffic travels outside the lossless priorities",
 			.advice =
 				"trust DSCP on NIC and switch, map the DSCP in use to the lossless priority, set the traffic class of the library (NCCL_IB_TC)",
-			.disproof = "the bytes on the lossless priorities are as many as RDMA's",
+			.disproof = "the lossless priorities carry as many bytes as RDMA",
 			.source = "byteps#179; NVIDIA/nccl#2383",
 		},
 	[CAUSE_PFC_MISMATCH] =
@@ -308,9 +310,9 @@ static const struct cause_row rows[N_CAUSES] = {
 			.release = LIMIT_release_seconds,
 			.explains = PATH_SYMPTOMS,
 			.sentence =
-				"this port and its peer or siblings do not agree which priorities are lossless",
+				"this port and its peer or siblings have different lossless priorities",
 			.advice =
-				"align the PFC mask of NIC and switch port; see who changed it in /api/v1/events",
+				"align the PFC mask of NIC and switch port; see /api/v1/events for changes",
 			.disproof = "DCBX of the switch port reports the same mask",
 			.source = "IEEE 802.1Qaz",
 		},
@@ -325,8 +327,9 @@ static const struct cause_row rows[N_CAUSES] = {
 			.sentence =
 				"IEEE 802.3x pause stops the whole link where PFC should stop one priority",
 			.advice =
-				"switch 802.3x pause off on both ends (ethtool -A) and PFC on for the lossless priority",
-			.disproof = "pause frames of 802.3x stand still while traffic is slow",
+				"disable 802.3x pause on both ends (ethtool -A) and enable PFC for the lossless priority",
+			.disproof =
+				"the counters of 802.3x pause do not move while traffic is slow",
 			.source =
 				"NVIDIA/daqiri#250: 21.7 % of 400G lost with every drop counter 0",
 		},
@@ -338,9 +341,9 @@ static const struct cause_row rows[N_CAUSES] = {
 			.severity = SEVERITY_WARNING,
 			.release = LIMIT_release_seconds,
 			.explains = PATH_SYMPTOMS,
-			.sentence = "the MTU is not what queue pairs or siblings use",
+			.sentence = "the MTU differs from that of its queue pairs or siblings",
 			.advice =
-				"set the netdev's MTU to the RoCE MTU and its headers (4200 for 4096) on hosts and switches",
+				"set the netdev's MTU to the RoCE MTU plus headers (4200 for 4096) on hosts and switches",
 			.disproof = "large messages pass",
 			.source = "linux/drivers/infiniband/core: path MTU is agreed on once",
 		},
@@ -357,7 +360,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			.sentence =
 				"queue pairs send packets that switches must not mark: ECN bits 00",
 			.advice =
-				"traffic class 106 instead of 104 (DSCP 26 and ECT(0)): NCCL_IB_TC, rdma_cm's default_roce_tos",
+				"use traffic class 106 instead of 104 (DSCP 26 and ECT(0)): NCCL_IB_TC, rdma_cm's default_roce_tos",
 			.disproof = "packets of these queue pairs arrive marked CE",
 			.source = "RFC 3168; RoCEv2 annex A17",
 		},
@@ -373,7 +376,8 @@ static const struct cause_row rows[N_CAUSES] = {
 			.needs_congestion_control = true,
 			NEEDS(SERIES_CE, SERIES_CNP_SENT),
 			.explains = B(FABRIC_CONGESTION),
-			.sentence = "marked packets arrive, and this port notifies no sender",
+			.sentence =
+				"marked packets arrive, but this port sends no notifications (CNPs)",
 			.advice =
 				"enable the notification point (roce_np) for the priority in use; check the firmware",
 			.disproof = "CNPs are sent on the other function of this port",
@@ -390,9 +394,9 @@ static const struct cause_row rows[N_CAUSES] = {
 			.needs_congestion_control = true,
 			NEEDS(SERIES_CNP_IGNORED),
 			.explains = B(FABRIC_CONGESTION),
-			.sentence = "notifications arrive, and this sender ignores them",
+			.sentence = "notifications (CNPs) arrive, but this sender ignores them",
 			.advice =
-				"enable the reaction point (roce_rp) for the priority in use; check on which priority CNPs come",
+				"enable the reaction point (roce_rp) for the priority in use; check the priority on which CNPs arrive",
 			.disproof = "the counter of ignored CNPs does not move",
 			.source = "NVIDIA's description of rp_cnp_ignored: should not raise",
 		},
@@ -409,7 +413,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			.yields = B(PEER_GONE) | B(JOB_ENDED) | B(GID_MOVED),
 			.sentence = "packets are lost between the ports",
 			.advice =
-				"PFC off on one hop, too little headroom or the wrong queue: walk the path's drop counters per priority",
+				"check the drop counters per priority along the path: PFC may be off on one hop, headroom too small, or the queue wrong",
 			.disproof =
 				"the peer counts no packets out of sequence, or either link is bad",
 			.source = "NVIDIA/nccl#378, #306",
@@ -424,9 +428,9 @@ static const struct cause_row rows[N_CAUSES] = {
 			.release = LIMIT_release_seconds,
 			.needs_traffic = true,
 			NEEDS(SERIES_OUT_OF_SEQUENCE),
-			.sentence = "packets arrive out of order, and none seems to be lost",
+			.sentence = "packets arrive out of order, but none seems to be lost",
 			.advice =
-				"expected with adaptive routing or packet spraying, if the NICs are made for it",
+				"expected with adaptive routing or packet spraying, if the NICs support it",
 			.disproof = "the peers receive sequence NAKs",
 			.source = "rxe_resp.c; Meta used it as a signal of load balancing",
 		},
@@ -440,12 +444,11 @@ static const struct cause_row rows[N_CAUSES] = {
 			.needs_traffic = true,
 			.explains = B(FABRIC_CONGESTION) | B(INCAST) | SLOW_RECEIVERS |
 				    B(PAUSED_BY_NETWORK),
-			.sentence =
-				"one VF has nearly all of a congested port, and others share it",
+			.sentence = "one VF uses nearly all of a congested port that others share",
 			.advice = "limit this VF's rate, or move its pod",
 			.disproof = "the others are as slow without it",
 			.source =
-				"share alone is no harm: congestion and a second pod have to be there",
+				"a high share alone is harmless: congestion and a second pod are required",
 		},
 	[CAUSE_INCAST] =
 		{
@@ -460,8 +463,8 @@ static const struct cause_row rows[N_CAUSES] = {
 			.explains = B(FABRIC_CONGESTION),
 			.sentence = "many peers send to this port at once, and its line is full",
 			.advice =
-				"receiver-driven admission, other collectives or fewer bytes in flight",
-			.disproof = "the marks stay when few peers send",
+				"use receiver-driven admission, other collectives or fewer bytes in flight",
+			.disproof = "the marks continue when few peers send",
 			.source = "Meta's receiver-driven admission; DCQCN",
 		},
 	[CAUSE_FABRIC_CONGESTION] =
@@ -476,7 +479,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			.sentence =
 				"the fabric is congested, and congestion control slows senders down",
 			.advice =
-				"check how paths are balanced (ECMP, queue pairs for each connection) and oversubscription",
+				"check the balance of paths (ECMP, queue pairs per connection) and oversubscription",
 			.disproof = "the share of marked packets falls below a percent",
 			.source = "DCQCN; rdma_exporter's runbook",
 		},
@@ -492,7 +495,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			.sentence =
 				"the network pauses this sender while congestion control is silent (direction: received)",
 			.advice =
-				"walk the switches' pause counters to the port that pauses first; hold ECN's thresholds against PFC's",
+				"follow the switches' pause counters to the port that pauses first; compare the thresholds of ECN and PFC",
 			.disproof = "notifications arrive while it is paused",
 			.source = "Guo et al. 2016; DCQCN's rule for buffers",
 		},
@@ -503,9 +506,9 @@ static const struct cause_row rows[N_CAUSES] = {
 			NULL,
 			.severity = SEVERITY_WARNING,
 			.release = LIMIT_release_seconds,
-			.sentence = "notifications are lost on their way",
+			.sentence = "notifications (CNPs) are lost in transit",
 			.advice = "carry CNPs (DSCP 48) in the strict queue everywhere",
-			.disproof = "over all nodes as many CNPs are received as sent",
+			.disproof = "the sums over all nodes of CNPs sent and received are equal",
 			.source = "a sum over all nodes",
 		},
 	[CAUSE_SLOW_RESTARTS] =
@@ -517,9 +520,9 @@ static const struct cause_row rows[N_CAUSES] = {
 			.release = LIMIT_release_seconds,
 			.needs_traffic = true,
 			.sentence =
-				"queue pairs start slowly each time after they were idle (roce_slow_restart)",
+				"queue pairs restart slowly after each idle time (roce_slow_restart)",
 			.advice =
-				"a job that sends in bursts is faster with the NIC's roce_slow_restart off; it is a setting of the firmware, no fault of the network",
+				"a job that sends in bursts is faster with the NIC's roce_slow_restart off; this is a firmware setting, not a fault of the network",
 			.disproof = "throughput after a pause is the same with the setting off",
 			.source =
 				"mlx5's counters roce_slow_restart*; NVSentinel counts more than 10 a second as degraded",
@@ -531,10 +534,10 @@ static const struct cause_row rows[N_CAUSES] = {
 			rule_rail_behind,
 			.severity = SEVERITY_INFO,
 			.release = LIMIT_release_seconds,
-			/* What is wrong with the port itself comes first. */
+			/* Any other cause on the port explains it. */
 			.yields = ~B(RAIL_BEHIND),
 			.sentence =
-				"this rail carries less than half of what each of its siblings carries, and shows no sign of why",
+				"this rail carries less than half of the traffic of each sibling, without any visible reason",
 			.advice =
 				"compare its switch port and path with the siblings'; check the rank that uses it",
 			.disproof = "the job uses its rails unevenly on purpose",
@@ -551,7 +554,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			.sentence =
 				"all queue pairs to one peer have one flow label: the fabric sends them along one path",
 			.advice =
-				"leave the flow label 0, so that the driver makes one for each queue pair, or give each its own; irrelevant if switches spray packets",
+				"leave the flow label 0, so that the driver derives one per queue pair, or set one per queue pair; irrelevant if switches spray packets",
 			.disproof = "switches spray packets, or there is only one path",
 			.source =
 				"linux/include/rdma/ib_verbs.h, rdma_get_udp_sport(): the label decides the UDP source port, which ECMP hashes",
@@ -566,7 +569,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			.release = LIMIT_release_seconds,
 			.sentence = "requests arrive for which no receive work request is posted",
 			.advice =
-				"the receiving application is too slow: post more receives, check its CPU limit; no hardware is at fault",
+				"the receiving application is too slow: post more receives, check its CPU limit; the hardware is not the cause",
 			.disproof = "the receiver always has work requests posted",
 			.source =
 				"mlx5's rnr_nak_retry_err and out_of_buffer; measured on ConnectX-5 and -6",
@@ -583,7 +586,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			.sentence =
 				"an address moved to another GID index: queue pairs that use the old index fail",
 			.advice =
-				"restart what made them; let libraries choose the GID by address and type, not by index",
+				"restart the applications that created them; let libraries choose the GID by address and type, not by index",
 			.disproof = "queue pairs made after the move fail, too",
 			.source = "NVIDIA/nccl#2183",
 		},
@@ -597,8 +600,8 @@ static const struct cause_row rows[N_CAUSES] = {
 			.release = LIMIT_release_seconds,
 			.explains = B(PEER_GONE),
 			.sentence = "the job on this port ended, and its queue pairs with it",
-			.advice = "nothing: the application stopped",
-			.disproof = "the pod goes on running",
+			.advice = "none: the application ended",
+			.disproof = "the pod is still running",
 			.source = "a rank that ends raises timeouts at its peers",
 		},
 	[CAUSE_PEER_GONE] =
@@ -610,9 +613,9 @@ static const struct cause_row rows[N_CAUSES] = {
 			ONSET(TIMEOUTS),
 			.release = LIMIT_release_seconds,
 			NEEDS(SERIES_RETRIES_EXCEEDED),
-			.sentence = "a peer does not answer any more: queue pairs died of it",
+			.sentence = "a peer no longer responds, and queue pairs to it failed",
 			.advice = "check the peer first: its node, its pod, its link",
-			.disproof = "the peer answers others",
+			.disproof = "the peer responds to others",
 			.source = "measured vector of a killed peer on ConnectX-5 and -6",
 		},
 	[CAUSE_APPLICATION_ERROR] =
@@ -623,10 +626,10 @@ static const struct cause_row rows[N_CAUSES] = {
 			.severity = SEVERITY_WARNING,
 			.release = LIMIT_release_seconds,
 			.sentence =
-				"the application asks for memory or operations that it may not have",
+				"the application requests memory or operations that are not permitted",
 			.advice =
 				"a wrong key, length or permission in the application; completions flushed afterwards are symptoms",
-			.disproof = "the errors stay with another version of the application",
+			.disproof = "the errors remain with another version of the application",
 			.source = "measured: the requester counts it, the responder does not",
 		},
 };

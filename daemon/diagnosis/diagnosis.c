@@ -1,4 +1,5 @@
-/* Ports that come, stay and go; each sample's way through rates, window, rules and verdicts. */
+// SPDX-License-Identifier: Apache-2.0
+/* The ports of a node: added, judged and removed sample by sample. */
 #include "diagnosis_report.h"
 
 #include <errno.h>
@@ -6,13 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cleanup.h"
 #include "diagnosis_state.h"
 
-/* Samples in which a port may be missing or unreadable before it is gone. */
+/* A port is removed after this many samples in which it is missing or unreadable. */
 #define GONE_AFTER    3
-/* Of samples that are called a gap when one is missing. */
+/* Samples further apart than this many usual intervals have a gap between them. */
 #define GAP_INTERVALS 4
-/* With rates, before a port is called judged. */
+/* Samples with rates that a port needs before it counts as judged. */
 #define WARM_SAMPLES  3
 #define ROOM_STEP     16
 
@@ -30,15 +32,18 @@ int diagnosis_new(struct diagnosis **ret, const struct thresholds *limits)
 static void free_port(struct watched_port *p)
 {
 	window_done(&p->window);
+	port_rates_done(&p->rates);
+	latches_done(&p->latches);
+	free(p->sums);
 	free(p);
 }
 
-static void free_gone(struct diagnosis *d)
+static void free_removed(struct diagnosis *d)
 {
 	struct watched_port *p;
 
-	while ((p = d->gone) != NULL) {
-		d->gone = p->next_gone;
+	while ((p = d->removed) != NULL) {
+		d->removed = p->next_removed;
 		free_port(p);
 	}
 }
@@ -47,7 +52,7 @@ void diagnosis_free(struct diagnosis *d)
 {
 	if (!d)
 		return;
-	free_gone(d);
+	free_removed(d);
 	for (size_t i = 0; i < d->n_ports; i++)
 		free_port(d->ports[i]);
 	free(d->ports);
@@ -55,6 +60,7 @@ void diagnosis_free(struct diagnosis *d)
 	free(d->observed);
 	free(d->verdicts);
 	free(d->owners);
+	undecided_done(&d->undecided);
 	free(d);
 }
 
@@ -70,7 +76,7 @@ static bool diagnosis_is_port(const struct watched_port *p, const struct port_ob
 	return p->port == o->port && strncmp(p->device, o->device, sizeof(p->device)) == 0;
 }
 
-/* Mostly ports come in the same order each time. */
+/* The order of the ports rarely changes, so the port is usually at the hint. */
 static struct watched_port *diagnosis_find_port(const struct diagnosis *d,
 						const struct port_observation *o, size_t hint)
 {
@@ -104,7 +110,7 @@ static struct watched_port *diagnosis_add_port(struct diagnosis *d,
 	p->port = o->port;
 	p->index = RDMA_INDEX_NONE;
 	p->id = ++d->next_id;
-	rates_init(&p->rates);
+	port_rates_init(&p->rates);
 	window_init(&p->window);
 	d->ports[d->n_ports++] = p;
 	return p;
@@ -131,10 +137,12 @@ static int diagnosis_make_room(struct diagnosis *d, size_t n)
 static void diagnosis_close_all(struct diagnosis *d, struct watched_port *p,
 				enum close_reason reason)
 {
-	for (int c = 0; c < N_CAUSES; c++) {
-		if (latch_is_open(&p->latch[c]))
-			verdicts_close(d, p, (enum cause)c, reason);
-		latch_close(&p->latch[c]);
+	for (struct latch *l = p->latches.first, *next; l; l = next) {
+		next = l->next;
+		if (latch_is_open(l))
+			verdicts_close(d, p, l->cause, reason);
+		latch_close(l);
+		latches_settle(&p->latches, l, d->now_ms);
 	}
 }
 
@@ -145,7 +153,7 @@ static void miss_port(struct diagnosis *d, struct watched_port *p)
 		diagnosis_close_all(d, p, CLOSE_GONE);
 }
 
-/* Those that were not looked at by a full sample; what is gone leaves nothing. */
+/* Handles the ports that the full sample did not contain; removes those missing for too long. */
 static void miss_others(struct diagnosis *d)
 {
 	size_t kept = 0;
@@ -153,91 +161,102 @@ static void miss_others(struct diagnosis *d)
 	for (size_t i = 0; i < d->n_ports; i++) {
 		struct watched_port *p = d->ports[i];
 
-		if (!p->looked_at)
+		if (!p->seen_in_tick)
 			miss_port(d, p);
-		if (p->looked_at || p->unseen < GONE_AFTER) {
+		if (p->seen_in_tick || p->unseen < GONE_AFTER) {
 			d->ports[kept++] = p;
 			continue;
 		}
-		p->next_gone = d->gone;
-		d->gone = p;
+		undecided_set(&d->undecided, &p->undecided, NULL, 0);
+		p->next_removed = d->removed;
+		d->removed = p;
 	}
 	d->n_ports = kept;
 }
 
 /* --- one sample of one port ------------------------------------------------------------------- */
 
-/* Rows of the window hold the mean of everything since the row before. */
-static void fill_window(struct diagnosis *d, struct watched_port *p, const double now[N_SIGNALS],
-			bool row)
+/* Adds a sample to the window; a row holds the mean of everything since the row before. -ENOMEM:
+ * the sample is not included. */
+static int fill_window(struct diagnosis *d, struct watched_port *p, const double now[N_SIGNALS],
+		       bool row)
 {
+	struct row_sums of_row = {0}, *sums = p->sums ? p->sums : &of_row;
 	double mean[N_SIGNALS];
 
+	if (!row && !p->sums)
+		sums = p->sums = calloc(1, sizeof(*sums));
+	if (!sums)
+		return -ENOMEM;
 	for (int s = 0; s < N_SIGNALS; s++) {
 		if (!isnan(now[s])) {
-			p->sum[s] += now[s] * p->interval_s;
-			p->sum_s[s] += p->interval_s;
+			sums->sum[s] += now[s] * p->interval_s;
+			sums->seconds[s] += p->interval_s;
 		}
-		mean[s] = p->sum_s[s] > 0 ? p->sum[s] / p->sum_s[s] : (double)NAN;
+		mean[s] = sums->seconds[s] > 0 ? sums->sum[s] / sums->seconds[s] : (double)NAN;
 	}
 	if (!row)
-		return;
+		return 0;
 	window_set(&p->window, &d->timeline, mean);
-	memset(p->sum, 0, sizeof(p->sum));
-	memset(p->sum_s, 0, sizeof(p->sum_s));
+	free(take_ptr(p->sums));
+	return 0;
 }
 
-/* The first sample, or the first after a gap, is a base for others and nothing more. */
-static void begin_anew(struct watched_port *p)
+/* After a gap, or at first, a sample only gives the base values for the rates of the next one. */
+static void restart_port(struct watched_port *p)
 {
-	rates_restart(&p->rates);
+	port_rates_restart(&p->rates);
 	p->history.watched_ms = 0;
 	p->clear_ms = 0;
-	for (int c = 0; c < N_CAUSES; c++)
-		latch_gap(&p->latch[c]);
+	for (struct latch *l = p->latches.first; l; l = l->next)
+		latch_gap(l);
 }
 
-/* Of the same name: its counters go on from nowhere. */
+/* A new device with the same name: its counters have no relation to the previous ones. */
 static bool is_another_device(const struct watched_port *p, const struct port_observation *o)
 {
 	return p->index != RDMA_INDEX_NONE && o->index != RDMA_INDEX_NONE && p->index != o->index;
 }
 
-static void diagnosis_take_sample(struct diagnosis *d, struct watched_port *p,
-				  const struct port_observation *o, bool row)
+static int diagnosis_take_sample(struct diagnosis *d, struct watched_port *p,
+				 const struct port_observation *o, bool row)
 {
 	double gap_s = (double)d->gap_ms / 1000, line = port_line(o);
 	double signals[N_SIGNALS];
+	struct rates *rates;
+	int r;
 
 	p->interval_s = p->seen_ms ? (double)(d->now_ms - p->seen_ms) / 1000 : 0;
 	if (p->interval_s == 0 || p->interval_s > gap_s || is_another_device(p, o)) {
-		begin_anew(p);
+		restart_port(p);
 		p->interval_s = p->seen_ms ? gap_s : 1;
 	}
 	if (o->index != RDMA_INDEX_NONE)
 		p->index = o->index;
 	p->seen_ms = d->now_ms;
 	p->unseen = 0;
-	rates_update(&p->rates, o->value, p->interval_s, gap_s, (double)o->rate_bps / 8);
-	rates_of_rdma(&p->rates, rdma_priorities(o));
-	history_update(&p->history, o, &p->rates, &d->limits, d->now_ms, p->interval_s,
-		       pause_contradicts(&p->rates, line));
-	signals_make(signals, &p->rates, is_soft_roce(o), o->mtu);
-	/* Pause is counted in times of the line's rate: of a line that changed it says nothing. */
+	rates = port_rates_update(&p->rates, &d->rates, o->value, p->interval_s, gap_s,
+				  (double)o->rate_bps / 8, &r);
+	rates_of_rdma(rates, rdma_priorities(o));
+	p->bytes_received = rates->rate[SERIES_BYTES_RECEIVED];
+	p->bytes_sent = rates->rate[SERIES_BYTES_SENT];
+	history_update(&p->history, o, rates, &d->limits, d->now_ms, p->interval_s,
+		       pause_contradicts(rates, line));
+	signals_make(signals, rates, is_soft_roce(o), o->mtu);
+	/* Pause is measured in times of the line rate, so it is unknown while the rate changes. */
 	if (p->history.down || p->history.changed)
 		signals[SIGNAL_PAUSE_RECEIVED] = signals[SIGNAL_PAUSE_SENT] = (double)NAN;
-	/* Nor do errors of a link that is still training. */
+	/* A link that is still training has errors. */
 	if (!history_is_settled(&p->history, &d->limits, d->now_ms))
 		signals[SIGNAL_PHY_ERRORS] = (double)NAN;
-	fill_window(d, p, signals, row);
+	return fill_window(d, p, signals, row) < 0 ? -ENOMEM : r;
 }
 
-/* Only VFs are asked for their marks, by their PF. */
-static void weigh(struct diagnosis *d, const struct port_observation *o, size_t i,
-		  const struct watched_port *p)
+/* Sets the port's load. Only the rule about a PF's VFs reads their share of marks. */
+static void set_load(struct diagnosis *d, const struct port_observation *o, size_t i,
+		     const struct watched_port *p)
 {
-	double received = (double)p->rates.rate[SERIES_BYTES_RECEIVED];
-	double sent = (double)p->rates.rate[SERIES_BYTES_SENT];
+	double received = (double)p->bytes_received, sent = (double)p->bytes_sent;
 
 	d->loads[i].bytes = isnan(received) ? sent : isnan(sent) ? received : received + sent;
 	d->loads[i].received = received;
@@ -253,12 +272,13 @@ static int observe(struct diagnosis *d, const struct observation *all, size_t i)
 {
 	const struct port_observation *o = &all->ports[i];
 	struct watched_port *p = diagnosis_find_port(d, o, i);
+	int r;
 
 	d->observed[i] = NULL;
 	d->loads[i] = (struct port_load){(double)NAN, (double)NAN, (double)NAN, (double)NAN,
 					 (double)NAN};
-	/* The same port twice: the first counts. */
-	if (p && p->looked_at)
+	/* If a port is listed twice, use its first entry. */
+	if (p && p->seen_in_tick)
 		return 0;
 	if (!p && !o->visible)
 		return 0;
@@ -266,7 +286,7 @@ static int observe(struct diagnosis *d, const struct observation *all, size_t i)
 		p = diagnosis_add_port(d, o);
 	if (!p)
 		return -ENOMEM;
-	p->looked_at = true;
+	p->seen_in_tick = true;
 	p->held = o->n_pods > 0 && !o->pods[0].ended;
 	p->applicable = o->link_layer != LINK_INFINIBAND;
 	if (!o->visible) {
@@ -274,16 +294,17 @@ static int observe(struct diagnosis *d, const struct observation *all, size_t i)
 			miss_port(d, p);
 		return 0;
 	}
-	diagnosis_take_sample(d, p, o, !all->partial);
-	weigh(d, o, i, p);
+	memcpy(p->bytes_source, o->bytes_source, sizeof(p->bytes_source));
+	r = diagnosis_take_sample(d, p, o, !all->partial);
+	set_load(d, o, i, p);
 	if (p->applicable)
 		d->observed[i] = p;
 	else
 		diagnosis_close_all(d, p, CLOSE_GONE);
-	return 0;
+	return r;
 }
 
-/* Samples that are as far apart as always are no gap. */
+/* Samples at the usual interval have no gap between them, however long it is. */
 static void follow_time(struct diagnosis *d)
 {
 	double longest_ms = 1000 * d->limits.value[LIMIT_longest_gap_seconds];
@@ -302,14 +323,15 @@ int diagnosis_tick(struct diagnosis *d, const struct observation *all)
 		return 0;
 	if (diagnosis_make_room(d, all->n_ports) < 0)
 		return -ENOMEM;
-	free_gone(d);
+	free_removed(d);
+	undecided_sweep(&d->undecided);
 	d->now_ms = all->now_ms;
 	d->unix_ms = all->unix_ms;
 	verdicts_begin(d);
 	if (!all->partial)
 		follow_time(d);
 	for (size_t i = 0; i < d->n_ports; i++)
-		d->ports[i]->looked_at = false;
+		d->ports[i]->seen_in_tick = false;
 	for (size_t i = 0; i < all->n_ports; i++)
 		if (observe(d, all, i) < 0)
 			r = -ENOMEM;
@@ -326,7 +348,7 @@ int diagnosis_tick(struct diagnosis *d, const struct observation *all)
 	return r;
 }
 
-/* --- what it says ----------------------------------------------------------------------------- */
+/* --- results ---------------------------------------------------------------------------------- */
 
 const struct verdict *diagnosis_verdicts(const struct diagnosis *d, size_t *ret_n)
 {
@@ -368,11 +390,14 @@ void diagnosis_port(const struct diagnosis *d, size_t i, struct port_watched *re
 
 	*ret = (struct port_watched){.device = p->device,
 				     .port = p->port,
+				     .bytes_source = p->bytes_source,
 				     .watch = watch_of(d, p),
+				     .watched_ms = p->history.watched_ms,
 				     .held = p->held,
 				     .clear_ms = clear && !p->unseen ? p->clear_ms : 0,
-				     .ignored = p->rates.ignored,
-				     .resets = p->rates.resets,
+				     .ignored = port_rates_ignored(&p->rates),
+				     .resets = port_rates_resets(&p->rates),
+				     .undecided = p->undecided,
 				     .window = p->window};
 }
 
@@ -384,12 +409,14 @@ const struct timeline *diagnosis_timeline(const struct diagnosis *d)
 bool diagnosis_undecided(const struct diagnosis *d, size_t port, enum cause c,
 			 char ret[UNDECIDED_SIZE])
 {
-	const struct latch *l = &d->ports[port]->latch[c];
+	const struct undecided_list *list = d->ports[port]->undecided;
 
-	if (!l->why)
-		return false;
-	undecided_text(&(struct undecided){port, c, l->why, l->missing}, ret);
-	return true;
+	for (size_t i = 0; list && i < list->n; i++)
+		if (list->items[i].cause == c) {
+			undecided_text(&list->items[i], ret);
+			return true;
+		}
+	return false;
 }
 
 const char *port_watch_name(enum port_watch w)
@@ -407,11 +434,20 @@ const char *port_watch_name(enum port_watch w)
 
 size_t diagnosis_memory(const struct diagnosis *d)
 {
-	size_t rows = 0;
+	size_t rows = 0, of_ports = 0;
 
-	for (size_t i = 0; i < d->n_ports; i++)
-		rows += d->ports[i]->window.rows ? WINDOW_ROWS : 0;
-	return rows * sizeof(*d->ports[0]->window.rows) + sizeof(*d) +
+	for (size_t i = 0; i < d->n_ports; i++) {
+		const struct watched_port *p = d->ports[i];
+
+		rows += p->window.rows ? WINDOW_ROWS : 0;
+		of_ports += port_rates_memory(&p->rates) + (p->sums ? sizeof(*p->sums) : 0);
+		for (const struct latch *l = p->latches.first; l; l = l->next)
+			of_ports += sizeof(*l);
+	}
+	for (size_t i = 0; i < d->undecided.n; i++)
+		of_ports += sizeof(*d->undecided.lists[i]) +
+			    d->undecided.lists[i]->n * sizeof(*d->undecided.lists[i]->items);
+	return rows * sizeof(*d->ports[0]->window.rows) + of_ports + sizeof(*d) +
 	       d->room_ports * sizeof(void *) + d->n_ports * sizeof(**d->ports) +
 	       d->room_loads * (sizeof(*d->loads) + sizeof(void *)) +
 	       d->room_verdicts * (sizeof(*d->verdicts) + sizeof(*d->owners));

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "diagnosis_json.h"
 
 #include <math.h>
@@ -5,22 +6,7 @@
 #include "json_text.h"
 #include "utc_text.h"
 
-/* Appends to a list and gives the item away; false: out of memory. */
-static bool diagnosis_json_append(json_t *list, json_t *item)
-{
-	return item && json_array_append_new(list, item) == 0;
-}
-
-/* The list, or NULL where something is missing in it. */
-static json_t *diagnosis_json_whole(json_t *list, bool ok)
-{
-	if (ok)
-		return list;
-	json_decref(list);
-	return NULL;
-}
-
-/* null for what is no number. */
+/* null for NaN and infinity. */
 static json_t *number_json(double v)
 {
 	return isfinite(v) ? json_real(v) : json_null();
@@ -49,41 +35,36 @@ static json_t *name_json(const struct evidence *e)
 static json_t *evidence_json(const struct verdict *v)
 {
 	json_t *list = json_array();
-	bool ok = list;
 
-	for (unsigned i = 0; ok && i < v->n_evidence; i++) {
+	for (unsigned i = 0; list && i < v->n_evidence; i++) {
 		const struct evidence *e = &v->evidence[i];
 
-		ok = diagnosis_json_append(list, json_pack("{so so so so}", "name", name_json(e),
-							   "value", number_json(e->value), "unit",
-							   json_text(e->unit), "threshold",
-							   number_json(e->threshold)));
+		list = json_push(list, json_pack("{so so so so}", "name", name_json(e), "value",
+						 number_json(e->value), "unit", json_text(e->unit),
+						 "threshold", number_json(e->threshold)));
 	}
-	return diagnosis_json_whole(list, ok);
+	return list;
 }
 
 static json_t *diagnosis_json_pods_json(const struct verdict *v)
 {
 	json_t *list = json_array();
-	bool ok = list;
 
-	for (uint32_t i = 0; ok && i < v->n_pods && i < VERDICT_PODS_MAX; i++)
-		ok = diagnosis_json_append(list, json_pack("{so so}", "namespace",
-							   json_text(v->pods[i].namespace), "name",
-							   json_text(v->pods[i].name)));
-	return diagnosis_json_whole(list, ok);
+	for (uint32_t i = 0; list && i < v->n_pods && i < VERDICT_PODS_MAX; i++)
+		list = json_push(list,
+				 json_pack("{so so}", "namespace", json_text(v->pods[i].namespace),
+					   "name", json_text(v->pods[i].name)));
+	return list;
 }
 
 static json_t *symptoms_json(const struct verdict *v)
 {
 	json_t *list = json_array();
-	bool ok = list;
 
-	for (int c = 0; ok && c < N_CAUSES; c++)
+	for (int c = 0; list && c < N_CAUSES; c++)
 		if (v->symptoms & CAUSE_BIT(c))
-			ok = diagnosis_json_append(list,
-						   json_string(cause_row((enum cause)c)->name));
-	return diagnosis_json_whole(list, ok);
+			list = json_push(list, json_string(cause_row((enum cause)c)->name));
+	return list;
 }
 
 static json_t *runbook_json(const struct cause_row *row)
@@ -96,50 +77,68 @@ json_t *verdict_json(const struct verdict *v)
 	const struct cause_row *row = cause_row(v->cause);
 
 	return json_pack(
-		"{so si so so ss ss ss si so so so so sb so so so si so sb so ss so ss ss so}",
+		"{so si so so ss ss ss si so so so so so sb so so so si so sb so ss so ss ss so}",
 		"device", json_text(v->device), "port", (int)v->port, "netdev",
 		json_text(v->netdev), "function", json_text(v->function), "cause", row->name,
 		"rule", row->number, "severity", severity_name(v->severity), "level",
 		(int)v->severity, "confidence", number_json(v->confidence), "onset",
 		utc_json(v->onset_unix_ms), "onsetMs", json_integer((json_int_t)v->onset_ms),
-		"firstMoved", json_text(v->first_moved), "sameSample", (int)v->others_moved,
-		"clearingSinceMs", json_above_zero(v->clearing_ms), "evidence", evidence_json(v),
-		"pods", diagnosis_json_pods_json(v), "podCount", (int)v->n_pods, "peer",
-		json_text(v->peer), "managementPort", (int)v->management, "symptoms",
-		symptoms_json(v), "sentence", row->sentence, "remark", json_text(v->remark),
-		"advice", row->advice, "disproof", row->disproof, "runbook", runbook_json(row));
+		"firstMoved", json_text(v->first_moved), "firstSignal",
+		json_text(v->has_signal ? signal_word(v->first_signal) : ""), "sameSample",
+		(int)v->others_moved, "clearingSinceMs", json_above_zero(v->clearing_ms),
+		"evidence", evidence_json(v), "pods", diagnosis_json_pods_json(v), "podCount",
+		(int)v->n_pods, "peer", json_text(v->peer), "managementPort", (int)v->management,
+		"symptoms", symptoms_json(v), "sentence", row->sentence, "remark",
+		json_text(v->remark), "advice", row->advice, "disproof", row->disproof, "runbook",
+		runbook_json(row));
 }
 
-/* --- the whole -------------------------------------------------------------------------------- */
+json_t *ended_verdict_json(const struct ended_verdict *e)
+{
+	json_t *item = verdict_json(&e->verdict);
+
+	if (item && json_object_set_new(item, "ended", utc_json(e->ended_unix_ms)) == 0 &&
+	    json_object_set_new(item, "endedMs", json_integer((json_int_t)e->ended_ms)) == 0 &&
+	    json_object_set_new(item, "endedAs", json_text(close_reason_name(e->verdict.closed))) ==
+		    0)
+		return item;
+	json_decref(item);
+	return NULL;
+}
+
+/* --- the report ------------------------------------------------------------------------------- */
 
 static json_t *verdicts_json(const struct diagnosis_report *r)
 {
 	json_t *list = json_array();
-	bool ok = list;
 
-	for (size_t i = 0; ok && i < r->n_verdicts; i++)
-		if (verdict_is_told(&r->verdicts[i]))
-			ok = diagnosis_json_append(list, verdict_json(&r->verdicts[i]));
-	return diagnosis_json_whole(list, ok);
+	for (size_t i = 0; list && i < r->n_verdicts; i++)
+		if (verdict_is_reported(&r->verdicts[i]))
+			list = json_push(list, verdict_json(&r->verdicts[i]));
+	return list;
+}
+
+static json_t *one_undecided_json(const struct port_watched *port, const struct undecided *u)
+{
+	char why[UNDECIDED_SIZE];
+
+	undecided_text(u, why);
+	return json_pack("{so si ss so}", "device", json_text(port->device), "port",
+			 (int)port->port, "cause", cause_row(u->cause)->name, "why",
+			 json_text(why));
 }
 
 static json_t *undecided_json(const struct diagnosis_report *r)
 {
 	json_t *list = json_array();
-	bool ok = list;
 
-	for (size_t i = 0; ok && i < r->n_undecided; i++) {
-		const struct undecided *u = &r->undecided[i];
-		const struct port_watched *port = &r->ports[u->port];
-		char why[UNDECIDED_SIZE];
+	for (size_t i = 0; i < r->n_ports; i++) {
+		const struct undecided_list *u = r->ports[i].undecided;
 
-		undecided_text(u, why);
-		ok = diagnosis_json_append(
-			list, json_pack("{so si ss so}", "device", json_text(port->device), "port",
-					(int)port->port, "cause", cause_row(u->cause)->name, "why",
-					json_text(why)));
+		for (size_t k = 0; list && u && k < u->n; k++)
+			list = json_push(list, one_undecided_json(&r->ports[i], &u->items[k]));
 	}
-	return diagnosis_json_whole(list, ok);
+	return list;
 }
 
 static json_t *diagnosis_json_port_json(const struct port_watched *port)
@@ -155,20 +154,19 @@ static json_t *clear_port_json(const struct port_watched *port)
 	return json_pack("{so si}", "device", json_text(port->device), "port", (int)port->port);
 }
 
-/* clear: only those of which the network is not what is slow. */
+/* clear: only the ports on which the network is not the bottleneck. */
 static json_t *diagnosis_json_ports_json(const struct diagnosis_report *r, bool clear)
 {
 	json_t *list = json_array();
-	bool ok = list;
 
-	for (size_t i = 0; ok && i < r->n_ports; i++) {
+	for (size_t i = 0; list && i < r->n_ports; i++) {
 		const struct port_watched *port = &r->ports[i];
 
 		if (!clear || port->clear_ms)
-			ok = diagnosis_json_append(list, clear ? clear_port_json(port)
-							       : diagnosis_json_port_json(port));
+			list = json_push(list, clear ? clear_port_json(port)
+						     : diagnosis_json_port_json(port));
 	}
-	return diagnosis_json_whole(list, ok);
+	return list;
 }
 
 json_t *diagnosis_json(const struct diagnosis_report *r)

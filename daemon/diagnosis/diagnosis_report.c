@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "diagnosis_report.h"
 
 #include <errno.h>
@@ -12,112 +13,74 @@
 void diagnosis_report_done(struct diagnosis_report *r)
 {
 	free(r->verdicts);
+	free(r->ended);
 	free(r->ports);
-	free(r->names);
-	free(r->undecided);
 	free(r->counters);
 	*r = (struct diagnosis_report){0};
 }
 
-/* An array with room for n; NULL: out of memory, and the array is as it was. */
+/* Makes room for at least n elements. Out of memory: frees the array and returns NULL. */
 static void *with_room(void *array, size_t *room, size_t n, size_t size)
 {
-	size_t more = (n + ROOM_STEP - 1) / ROOM_STEP * ROOM_STEP;
-	void *p = array;
+	size_t more = (n / ROOM_STEP + 1) * ROOM_STEP;
+	void *p;
 
 	if (n <= *room && array)
 		return array;
-	p = reallocarray(array, more ? more : ROOM_STEP, size);
-	if (p)
-		*room = more ? more : ROOM_STEP;
+	p = reallocarray(array, more, size);
+	if (!p)
+		free(array);
+	*room = p ? more : 0;
 	return p;
 }
 
-static int copy_verdicts(struct diagnosis_report *r, const struct diagnosis *d)
+/* Replaces the list's elements; errors as above. */
+static void *copy_list(void *list, size_t *room, const void *from, size_t n, size_t size)
 {
-	void *p = with_room(r->verdicts, &r->room_verdicts, d->n_verdicts, sizeof(*r->verdicts));
+	void *p = with_room(list, room, n, size);
 
-	if (!p)
-		return -ENOMEM;
-	r->verdicts = p;
-	r->n_verdicts = d->n_verdicts;
-	if (d->n_verdicts > 0)
-		memcpy(r->verdicts, d->verdicts, d->n_verdicts * sizeof(*r->verdicts));
-	return 0;
+	return p && n > 0 ? memcpy(p, from, n * size) : p;
 }
 
-static int make_room_for_ports(struct diagnosis_report *r, size_t n)
+static void copy_ports(struct diagnosis_report *r, const struct diagnosis *d)
 {
-	size_t room = r->room_ports;
-	void *names = with_room(r->names, &room, n, sizeof(*r->names)), *ports;
+	for (size_t i = 0; i < d->n_ports; i++) {
+		const struct undecided_list *undecided = d->ports[i]->undecided;
 
-	if (!names)
-		return -ENOMEM;
-	r->names = names;
-	ports = with_room(r->ports, &r->room_ports, n, sizeof(*r->ports));
-	if (!ports)
-		return -ENOMEM;
-	r->ports = ports;
-	return 0;
-}
-
-static int diagnosis_report_add_undecided(struct diagnosis_report *r, size_t port,
-					  const struct watched_port *p)
-{
-	void *room = with_room(r->undecided, &r->room_undecided, r->n_undecided + N_CAUSES,
-			       sizeof(*r->undecided));
-
-	if (!room)
-		return -ENOMEM;
-	r->undecided = room;
-	for (int c = 0; c < N_CAUSES; c++) {
-		const struct latch *l = &p->latch[c];
-
-		if (!l->why)
-			continue;
-		r->undecided[r->n_undecided++] = (struct undecided){port, (enum cause)c, l->why,
-								    l->missing};
-		r->undecidable[c]++;
-	}
-	return 0;
-}
-
-static int copy_ports(struct diagnosis_report *r, const struct diagnosis *d)
-{
-	int failed = make_room_for_ports(r, d->n_ports);
-
-	for (size_t i = 0; failed == 0 && i < d->n_ports; i++) {
 		diagnosis_port(d, i, &r->ports[i]);
-		memcpy(r->names[i], d->ports[i]->device, sizeof(r->names[i]));
-		r->ports[i].device = r->names[i];
-		failed = diagnosis_report_add_undecided(r, i, d->ports[i]);
+		for (size_t k = 0; undecided && k < undecided->n; k++)
+			r->undecidable[undecided->items[k].cause]++;
 	}
-	r->n_ports = d->n_ports;
-	return failed;
 }
 
 int diagnosis_report_make(struct diagnosis_report *r, const struct diagnosis *d)
 {
-	int failed;
-
 	r->now_ms = d->now_ms;
 	r->unix_ms = d->unix_ms;
+	r->warming_ms = (uint64_t)(1000 * d->limits.value[LIMIT_warming_seconds]);
 	r->timeline = &d->timeline;
 	r->newest_row = d->timeline.newest;
 	r->n_rows = d->timeline.n;
-	r->n_undecided = 0;
 	r->has_counters = false;
 	memcpy(r->onsets, d->onsets, sizeof(r->onsets));
 	memset(r->undecidable, 0, sizeof(r->undecidable));
-	failed = copy_verdicts(r, d);
-	if (failed == 0)
-		failed = copy_ports(r, d);
-	if (failed < 0)
+	r->n_verdicts = d->n_verdicts;
+	r->verdicts = copy_list(r->verdicts, &r->room_verdicts, d->verdicts, d->n_verdicts,
+				sizeof(*r->verdicts));
+	r->n_ended = d->ended.n;
+	r->ended = copy_list(r->ended, &r->room_ended, d->ended.list, d->ended.n,
+			     sizeof(*r->ended));
+	r->n_ports = d->n_ports;
+	r->ports = with_room(r->ports, &r->room_ports, d->n_ports, sizeof(*r->ports));
+	if (!r->verdicts || !r->ended || !r->ports) {
 		diagnosis_report_done(r);
-	return failed;
+		return -ENOMEM;
+	}
+	copy_ports(r, d);
+	return 0;
 }
 
-/* Ports are in one order here and there, mostly. */
+/* Both lists usually have the same order, so the search starts at *next. */
 static const struct port_observation *find_seen(const struct observation *o,
 						const struct port_watched *p, size_t *next)
 {
@@ -131,12 +94,11 @@ static const struct port_observation *find_seen(const struct observation *o,
 
 int diagnosis_report_keep_counters(struct diagnosis_report *r, const struct observation *o)
 {
-	void *room = with_room(r->counters, &r->room_counters, r->n_ports, sizeof(*r->counters));
 	size_t next = 0;
 
-	if (!room)
+	r->counters = with_room(r->counters, &r->room_counters, r->n_ports, sizeof(*r->counters));
+	if (!r->counters)
 		return -ENOMEM;
-	r->counters = room;
 	for (size_t i = 0; i < r->n_ports; i++) {
 		const struct port_observation *seen = find_seen(o, &r->ports[i], &next);
 
@@ -169,17 +131,15 @@ uint64_t diagnosis_report_row_ms(const struct diagnosis_report *r, unsigned back
 	return r->timeline->at_ms[row_index(r, back)];
 }
 
+bool diagnosis_report_is_still(const struct diagnosis_report *r, size_t port)
+{
+	const struct window *w = &r->ports[port].window;
+
+	return !w->rows && w->n_still >= diagnosis_report_rows(r);
+}
+
 double diagnosis_report_signal(const struct diagnosis_report *r, size_t port, enum signal s,
 			       unsigned back)
 {
 	return window_at(&r->ports[port].window, row_index(r, back), back, s);
-}
-
-void undecided_text(const struct undecided *u, char ret[UNDECIDED_SIZE])
-{
-	if (u->missing >= 0)
-		snprintf(ret, UNDECIDED_SIZE, "%s %s", series_name((enum series)u->missing),
-			 u->why);
-	else
-		snprintf(ret, UNDECIDED_SIZE, "%s", u->why);
 }

@@ -1,53 +1,48 @@
-/* diagnosis_report.h - what diagnosis says, as a value: for those who show it while the next sample
- * is being judged. Pure. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* diagnosis_report.h - a copy of the results of diagnosis, which may be read while the next sample
+ * is judged. Pure. */
 #pragma once
 
 #include "diagnosis.h"
-
-/* A cause that could not be decided on a port. */
-struct undecided {
-	size_t port; /* index into diagnosis_report.ports */
-	enum cause cause;
-	const char *why; /* static */
-	int missing;	 /* enum series that would be needed; -1: it is not that */
-};
+#include "ended.h"
 
 /* Zero-initialised it is the empty report. */
 struct diagnosis_report {
-	uint64_t now_ms, unix_ms; /* of the sample that was judged last; monotonic, and real */
-	struct verdict *verdicts; /* as diagnosis_verdicts() has them */
+	uint64_t now_ms, unix_ms; /* of the last judged sample: monotonic, and unix time */
+	struct verdict *verdicts; /* as returned by diagnosis_verdicts() */
 	size_t n_verdicts, room_verdicts;
-	struct port_watched *ports; /* their devices are borrowed from `names` */
-	char (*names)[RDMA_NAME_SIZE];
+	struct ended_verdict *ended; /* in the order in which they ended */
+	size_t n_ended, room_ended;
+	uint64_t warming_ms; /* how long a port is watched before it is judged */
+	/* Their names, windows and undecided causes are borrowed from the engine until the end of
+	 * its next tick. */
+	struct port_watched *ports;
 	size_t n_ports, room_ports;
-	double (*counters)[N_SERIES]; /* of each port, if they are kept */
+	double (*counters)[N_SERIES]; /* of each port; valid if has_counters */
 	size_t room_counters;
 	bool has_counters;
-	const struct timeline *timeline; /* the engine's; see diagnosis_report_rows() */
+	struct source_state sources[N_SOURCES]; /* of the sample; zero: unknown */
+	const struct timeline *timeline; /* borrowed from the engine; see diagnosis_report_rows() */
 	unsigned newest_row, n_rows;
-	struct undecided *undecided;
-	size_t n_undecided, room_undecided;
-	uint64_t onsets[N_CAUSES];	/* verdicts told since the start */
+	uint64_t onsets[N_CAUSES];	/* verdicts reported since the start */
 	uint32_t undecidable[N_CAUSES]; /* ports on which the cause could not be decided */
 };
 
 void diagnosis_report_done(struct diagnosis_report *);
-/* What is said now, in place of what the report said before: memory is taken only where there is
- * more than ever. -ENOMEM: it is the empty report. */
+/* Replaces the contents by the present results, reusing memory. -ENOMEM leaves the empty report. */
 int diagnosis_report_make(struct diagnosis_report *, const struct diagnosis *);
-/* Keeps what was read of its ports, beside what is said of them: of the observation that was judged
- * last. -ENOMEM: it is not kept. */
+/* Adds the counters of the last judged observation. -ENOMEM: they are left out. */
 int diagnosis_report_keep_counters(struct diagnosis_report *, const struct observation *);
-/* N_SERIES values as they were read, NaN = not visible. NULL: not kept, or the port was not seen.
- */
+/* N_SERIES values as they were read; NaN = not visible. NULL: no counters are kept, or the port was
+ * not in the sample. */
 const double *diagnosis_report_counters(const struct diagnosis_report *, size_t port);
-/* Rows of its ports' windows that may be read while the next sample is being judged, by the engine
- * that the report was made of: all but the one that this may overwrite. */
+/* Number of rows of the ports' windows that may be read while the engine judges the next sample:
+ * all except the oldest, which it may overwrite. */
 unsigned diagnosis_report_rows(const struct diagnosis_report *);
-/* When a row was taken, `back` (less than that) rows before the newest. */
+/* Time of the row `back` rows before the newest one; back < diagnosis_report_rows(). */
 uint64_t diagnosis_report_row_ms(const struct diagnosis_report *, unsigned back);
-/* NaN: not seen. */
+/* True if every row of the port has the same values. */
+bool diagnosis_report_is_still(const struct diagnosis_report *, size_t port);
+/* NaN: not visible. */
 double diagnosis_report_signal(const struct diagnosis_report *, size_t port, enum signal,
 			       unsigned back);
-/* "roce_pause_frames_total is not there". */
-void undecided_text(const struct undecided *, char ret[UNDECIDED_SIZE]);

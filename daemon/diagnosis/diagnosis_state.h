@@ -1,27 +1,39 @@
-/* diagnosis_state.h - what diagnosis keeps, for its own files. Pure. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* diagnosis_state.h - the state of the diagnosis. Private to its files. Pure. */
 #pragma once
 
 #include "diagnosis.h"
+#include "ended.h"
 #include "latch.h"
+#include "port_rates.h"
 #include "rules.h"
+#include "undecided.h"
+
+/* Sums for the mean of each signal: value times seconds, and the seconds in which it was
+ * visible. */
+struct row_sums {
+	double sum[N_SIGNALS], seconds[N_SIGNALS];
+};
 
 struct watched_port {
-	struct watched_port *next_gone; /* of diagnosis.gone */
+	struct watched_port *next_removed; /* list diagnosis.removed */
 	char device[RDMA_NAME_SIZE];
 	uint32_t port;
-	uint32_t index; /* of the RDMA device when it was last seen */
-	uint32_t id;	/* never the same again */
-	bool looked_at; /* in this tick */
+	char bytes_source[16]; /* as in the last sample with the port */
+	uint32_t index;	       /* of the RDMA device, as in the last sample with the port */
+	uint32_t id;	       /* unique since the start */
+	bool seen_in_tick;     /* the sample of this tick contains it */
 	bool applicable, held;
-	unsigned unseen;  /* samples in a row */
-	uint64_t seen_ms; /* when it was last seen; 0 = never */
+	unsigned unseen;  /* consecutive samples without it */
+	uint64_t seen_ms; /* time of the last sample with the port; 0 = none */
 	uint64_t clear_ms;
-	double interval_s; /* before the last sample; 0: it is no base for rates */
-	struct rates rates;
+	double interval_s; /* time covered by the last sample; 0: no rates yet */
+	struct port_rates rates;
+	float bytes_received, bytes_sent; /* rates of the last sample */
 	struct history history;
-	double sum[N_SIGNALS]; /* since the last row of the window: signals times seconds */
-	double sum_s[N_SIGNALS];
-	struct latch latch[N_CAUSES];
+	struct row_sums *sums; /* since the last row of the window; NULL: none, owned */
+	struct latches latches;
+	struct undecided_list *undecided; /* one of diagnosis.undecided */
 	struct window window;
 };
 
@@ -29,35 +41,41 @@ struct diagnosis {
 	struct thresholds limits;
 	struct timeline timeline;
 	uint64_t now_ms, unix_ms; /* of the last sample */
-	uint64_t gap_ms;	  /* no rates are made of two samples that are further apart */
+	uint64_t gap_ms;	  /* samples further apart than this give no rates */
 	uint64_t span_ms[N_SPANS];
 	uint32_t next_id;
 	struct watched_port **ports;
 	size_t n_ports, room_ports;
-	struct watched_port *gone; /* by the last tick: their windows may still be read */
-	struct siblings siblings;  /* of this tick */
-	struct port_load *loads;   /* of the observation's ports */
+	/* removed by the last tick; reports may still read their windows */
+	struct watched_port *removed;
+	struct undecided_lists undecided;
+	struct rates rates;	  /* buffer for the rates of a port at rest */
+	struct siblings siblings; /* of this tick */
+	struct port_load *loads;  /* of the observation's ports */
 	struct watched_port **observed;
 	size_t room_loads;
 	struct verdict *verdicts;
 	struct verdict_owner {
 		uint32_t port_id;
-		bool told;	       /* is, as a verdict of its own */
-		uint64_t explained_ms; /* when it last was another's symptom; 0 = never */
-	} * owners;		       /* of each verdict */
+		bool reported; /* it is reported as a verdict of its own */
+		/* last time at which it was a symptom of another verdict; 0 = never */
+		uint64_t explained_ms;
+	} * owners; /* of each verdict */
 	size_t n_verdicts, room_verdicts;
+	struct ended_list ended;
 	uint64_t onsets[N_CAUSES];
 };
 
-/* judge.c: one port, all rules. 0 or -ENOMEM. */
+/* judge.c: applies all rules to one port. Returns 0 or -ENOMEM. */
 int judge_port(struct diagnosis *, const struct observation *, size_t port, struct watched_port *);
 
 /* verdicts.c: the list. */
-void verdicts_begin(struct diagnosis *); /* of a tick: what it closed last time goes */
+/* starts a tick: drops the verdicts that the last one closed */
+void verdicts_begin(struct diagnosis *);
 struct verdict *verdicts_find(struct diagnosis *, uint32_t port_id, enum cause);
 /* NULL: out of memory. */
 struct verdict *verdicts_add(struct diagnosis *, const struct watched_port *,
 			     const struct port_observation *, enum cause);
 void verdicts_close(struct diagnosis *, const struct watched_port *, enum cause, enum close_reason);
-/* Who explains whom on this port, and what is told of that. */
+/* Decides which of the port's verdicts are symptoms of others, and which are reported. */
 void verdicts_explain(struct diagnosis *, const struct watched_port *);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "history.h"
 
 #include <math.h>
@@ -5,14 +6,14 @@
 
 #include "cleanup.h"
 
-/* Over which the rate of the PHY is smoothed. */
+/* Smoothing time of the PHY's rate. */
 #define PHY_SECONDS    60.0
-/* Below this rate nothing is said of counters that disagree. */
+/* Counters below this rate (1/s) are not compared. */
 #define JUDGED_RATE    100
-/* Of the line: bytes that cannot move without packets. */
+/* Share of the line: this many bytes cannot pass without packets. */
 #define MOVING_SHARE   0.01
 #define ONE_FALL_MS    10000
-/* Of RDMA's bytes: less is the moment of reading. */
+/* Share of RDMA's bytes: less is explained by counters not being read at the same instant. */
 #define OUTSIDE_AT_ALL 0.005
 #define BALANCE_FAST_S 3.0
 #define HITS	       60.0
@@ -20,7 +21,7 @@
 #define FLOW_SLOW_S    60.0
 #define RISING	       1.5F
 #define USUAL_S	       3600.0
-/* Errors that are further apart do not belong together. */
+/* Errors further apart than this belong to different runs. */
 #define ERRORS_MS      60000
 
 static bool history_is_down(enum port_state s)
@@ -28,7 +29,8 @@ static bool history_is_down(enum port_state s)
 	return s != PORT_UNKNOWN && s != PORT_ACTIVE && s != PORT_ACTIVE_DEFER;
 }
 
-/* The counter and the state tell of one fall in different samples. */
+/* The link-down counter and the port state may report one fall in different samples: true if this
+ * fall has been counted. */
 static bool was_just_counted(const struct history *h, uint64_t now_ms, double interval_s)
 {
 	double lately_ms = fmax(ONE_FALL_MS, 1500 * interval_s);
@@ -45,7 +47,7 @@ static void update_link(struct history *h, const struct port_observation *o, con
 
 	h->changed = h->state != PORT_UNKNOWN &&
 		     (history_is_down(h->state) != down || h->rate_bps != o->rate_bps);
-	/* A port that nobody uses may count whatever it likes. */
+	/* Falls that a port counts without ever having been active are ignored. */
 	h->went_down = settled && !o->admin_down && (h->was_active || o->was_active || !down) &&
 		       (r->rate[SERIES_LINK_DOWN] > 0 ||
 			(down && !h->down && h->was_active &&
@@ -66,7 +68,7 @@ static void update_link(struct history *h, const struct port_observation *o, con
 		h->best_rate_bps = o->rate_bps;
 }
 
-/* Two counters of one thing, both of some size, of which a is more than `times` b. */
+/* True if a is more than `times` b, and large enough to compare. */
 static bool exceeds(const struct rates *r, enum series a, enum series b, double times)
 {
 	return r->rate[a] >= JUDGED_RATE && rates_together(r, a, b) &&
@@ -80,8 +82,8 @@ static bool differ(const struct rates *r, enum series a, enum series b, double t
 
 static bool counters_disagree(const struct rates *r, double times)
 {
-	/* A CNP answers a mark, a handled one was received; a little more is the moment of reading.
-	 */
+	/* Each CNP answers a mark, and each handled CNP was received; 1.2 allows for reads that are
+	 * not at the same instant. */
 	return (exceeds(r, SERIES_CNP_SENT, SERIES_CE, 1.2) &&
 		cnps_of_marks(r) > 1.2 * (double)r->rate[SERIES_CE]) ||
 	       exceeds(r, SERIES_CNP_HANDLED, SERIES_CNP_RECEIVED, 1.2) ||
@@ -91,7 +93,7 @@ static bool counters_disagree(const struct rates *r, double times)
 }
 
 /* RDMA bytes without packets, or packets without bytes. */
-static bool stands_still(const struct rates *r, double line)
+static bool is_stalled(const struct rates *r, double line)
 {
 	double bytes = (double)r->rate[SERIES_BYTES_RECEIVED] + (double)r->rate[SERIES_BYTES_SENT];
 	double packets = (double)r->rate[SERIES_PACKETS_RECEIVED] +
@@ -103,8 +105,8 @@ static bool stands_still(const struct rates *r, double line)
 		(bytes == 0 && packets > 10 * JUDGED_RATE));
 }
 
-/* Neither bytes nor packets of RDMA, while its priorities carry a lot: its own, if it is not a VF's
- * traffic, which the rule has to know. */
+/* True if RDMA bytes and packets stand still while the lossless priorities carry traffic. That
+ * traffic is RDMA's unless it belongs to a VF; the rule has to check that. */
 static bool is_frozen(const struct port_observation *o, const struct rates *r, double line)
 {
 	uint8_t pfc = o->settings && (o->settings->seen & SETTINGS_PFC) ? o->settings->pfc : 0;
@@ -130,36 +132,50 @@ static void update_trust(struct history *h, const struct port_observation *o, co
 	h->command_failures = o->health.command_failures;
 	h->packets_moved |= r->rate[SERIES_PACKETS_RECEIVED] + r->rate[SERIES_PACKETS_SENT] > 0;
 	h->frozen_s = h->packets_moved && is_frozen(o, r, line) ? h->frozen_s + interval_s : 0;
-	h->stuck_s = h->packets_moved && stands_still(r, line) ? h->stuck_s + interval_s : 0;
+	h->stuck_s = h->packets_moved && is_stalled(r, line) ? h->stuck_s + interval_s : 0;
 	h->disagree_s = pause_contradicts || counters_disagree(r, t->value[LIMIT_counters_disagree])
 				? h->disagree_s + interval_s
 				: 0;
-	h->beyond = r->ignored != h->ignored;
+	h->above_line_rate = r->ignored != h->ignored;
 	h->ignored = r->ignored;
 }
 
-/* --- RDMA bytes against priorities' ----------------------------------------------------------- */
+/* --- RDMA bytes against bytes of priorities --------------------------------------------------- */
 
 static void smooth(double *mean, double now, double interval_s, double over_s)
 {
 	*mean += (now - *mean) * interval_s / (interval_s + over_s);
 }
 
-/* What RDMA has beyond the lossless priorities, which may carry others' traffic as well: so what is
- * left over is RDMA's for certain. */
+/* The rate if all bytes since the last read moved in this interval, as they may have after a failed
+ * read. 0 = unknown. */
+static double history_burst(const struct rates *r, enum series s, double interval_s)
+{
+	double moved = (double)r->rate[s] * (double)r->span_s[s];
+
+	return isnan(moved) ? 0 : moved / interval_s;
+}
+
+/* RDMA bytes beyond those of the lossless priorities. Other traffic may use these priorities, too,
+ * so what remains is certainly RDMA outside them. */
 static void update_balance(struct balance *b, const struct rates *r, enum series bytes,
 			   enum series first, uint8_t pfc, double line, uint64_t now_ms,
 			   double interval_s)
 {
 	double all = (double)r->rate[bytes], outside = all, usual;
+	double burst = history_burst(r, bytes, interval_s);
 
 	for (int p = 0; p < SETTINGS_PRIOS; p++)
 		if (pfc & 1 << p)
 			outside -= rates_together(r, bytes, (enum series)((int)first + p))
 					   ? (double)r->rate[(int)first + p]
 					   : (double)NAN;
-	if (isnan(outside))
+	if (isnan(outside)) {
+		/* The next sample has the bytes that only one of the two reads of this
+		 * sample counted. */
+		b->peak = fmax(b->peak, burst);
 		return;
+	}
 	usual = b->slow_all > 0 ? b->slow_outside / b->slow_all * all : outside;
 	smooth(&b->noise, fabs(outside - usual), interval_s, BALANCE_SLOW_S);
 	smooth(&b->weight, 1, interval_s, BALANCE_SLOW_S);
@@ -169,8 +185,8 @@ static void update_balance(struct balance *b, const struct rates *r, enum series
 	smooth(&b->slow_all, all, interval_s, BALANCE_SLOW_S);
 	smooth(&b->above, fmax(outside, 0), interval_s, BALANCE_SLOW_S);
 	if (b->samples == 0)
-		b->peak = line; /* nothing is known of what passed before */
-	b->peak = fmax(all, b->peak * BALANCE_SLOW_S / (interval_s + BALANCE_SLOW_S));
+		b->peak = line; /* earlier traffic is unknown */
+	b->peak = fmax(burst, b->peak * BALANCE_SLOW_S / (interval_s + BALANCE_SLOW_S));
 	b->samples++;
 	if (outside > OUTSIDE_AT_ALL * all && !b->since_ms)
 		b->since_ms = now_ms;
@@ -196,8 +212,7 @@ static void update_balances(struct history *h, const struct port_observation *o,
 		       now_ms, interval_s);
 }
 
-/* --- events and packets ------------------------------------------------------------------------
- */
+/* --- events and packets ----------------------------------------------------------------------- */
 
 static double of_priorities(const struct rates *r, enum series first)
 {
@@ -214,7 +229,7 @@ static double greater(const struct rates *r, enum series a, enum series b)
 	return fmax((double)r->rate[a], (double)r->rate[b]);
 }
 
-/* Faster in the last seconds than in the last minute. */
+/* The rate of the last seconds is clearly above that of the last minute. */
 static bool is_rising(const struct tally_sum *t)
 {
 	return t->sum[0] * t->seconds[1] > RISING * t->sum[1] * t->seconds[0];
@@ -233,7 +248,8 @@ static void update_tallies(struct history *h, const struct rates *r, uint64_t no
 					       SERIES_GLOBAL_PAUSE_RECEIVED),
 		[TALLY_HOST_MARKED] = of_priorities(r, SERIES_HOST_MARKED),
 		[TALLY_SLOW_RESTARTS] = (double)r->rate[SERIES_SLOW_RESTARTS],
-		/* A link that is down has no bits to correct: that is no link without errors. */
+		/* A link that is down corrects no bits; do not count it as a link without
+		 * errors. */
 		[TALLY_CORRECTED] = h->down || h->changed ? (double)NAN
 							  : (double)r->rate[SERIES_CORRECTED_BITS],
 	};
@@ -257,7 +273,7 @@ static void update_tallies(struct history *h, const struct rates *r, uint64_t no
 	}
 }
 
-/* Down at once, up slowly: what wears out is held against what it was. */
+/* Follows a decrease at once and an increase slowly: wear is compared with the best value. */
 static void update_usual(struct history *h, double interval_s)
 {
 	double now = history_corrected(h);
@@ -292,12 +308,12 @@ static void update_errors(struct error_run *e, const struct rates *r, uint64_t n
 		*e = (struct error_run){.first_ms = now_ms, .seen = true};
 	e->last_ms = now_ms;
 	e->n++;
-	e->told = false;
+	e->reported = false;
 	e->rate = rate;
 	e->series = found;
 }
 
-/* While nothing passes, the size stays. */
+/* The size is kept while no packets pass. */
 static void update_flow(struct flow *f, const struct rates *r, enum series bytes,
 			enum series packets, double interval_s)
 {

@@ -1,4 +1,5 @@
-/* One port in one sample: every rule, and what its latch makes of it. */
+// SPDX-License-Identifier: Apache-2.0
+/* Applies all rules to one port of one sample, and updates its latches and verdicts. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -6,20 +7,20 @@
 #include "cleanup.h"
 #include "diagnosis_state.h"
 
-/* Of what is critical, from which the onsets of a warning raise it. */
+/* A value above this share of the critical limit lets repeated warnings escalate to critical. */
 #define NEAR_CRITICAL 0.5
 
 #define USUAL_CONFIDENCE 0.8
 
-/* --- when it began, and with what ------------------------------------------------------------- */
+/* --- onset and first mover -------------------------------------------------------------------- */
 
-/* Bytes are no trouble. */
+/* Traffic alone is no symptom. */
 static bool can_move_first(enum signal s)
 {
 	return s < SIGNAL_BYTES_RECEIVED;
 }
 
-/* Of the series that a signal is made of, the one that moves most now; else its usual name. */
+/* The series of this signal that moves most now; without any movement, its usual name. */
 static const char *mover_name(const struct rates *r, enum signal s)
 {
 	static const struct {
@@ -58,12 +59,12 @@ static void find_first_mover(struct verdict *v, const struct rule_input *in)
 	uint64_t first = 0, back_ms = in->span_ms[SPAN_BACK];
 
 	v->first_moved = "";
+	v->has_signal = false;
 	if (in->history->flap_ms[0] && in->now_ms - in->history->flap_ms[0] < back_ms) {
 		first = in->history->flap_ms[0];
 		v->first_moved = "roce_phy_link_down_total";
 	}
-	/* Signals stand in causal order: an earlier one is not displaced by one of the same moment.
-	 */
+	/* Signals are in causal order: of two that began at the same time, keep the earlier one. */
 	for (int s = 0; s < N_SIGNALS && can_move_first((enum signal)s); s++) {
 		uint64_t since = window_since(in->window, in->timeline, (enum signal)s, back_ms,
 					      in->span_ms[SPAN_LULL]);
@@ -77,6 +78,8 @@ static void find_first_mover(struct verdict *v, const struct rule_input *in)
 		first = since;
 		v->others_moved = false;
 		v->first_moved = mover_name(in->rates, (enum signal)s);
+		v->first_signal = (enum signal)s;
+		v->has_signal = true;
 	}
 }
 
@@ -89,14 +92,13 @@ static uint64_t onset_of(const struct finding *f, const struct latch *l,
 	if (!since && f->has_signal)
 		since = window_since(in->window, in->timeline, f->signal, back_ms, lull_ms);
 
-	/* An excursion that fills the whole look back began at an unknown time, before it was one.
-	 */
+	/* If the excursion fills the whole span that is searched, its beginning is unknown. */
 	return since && since < l->bad_since_ms && in->now_ms - since < back_ms - lull_ms
 		       ? since
 		       : l->bad_since_ms;
 }
 
-/* --- what is said ----------------------------------------------------------------------------- */
+/* --- verdicts --------------------------------------------------------------------------------- */
 
 static bool is_management(const struct port_observation *o)
 {
@@ -141,7 +143,7 @@ static void judge_refresh(struct verdict *v, const struct cause_row *row, const 
 		v->severity = SEVERITY_INFO;
 	v->n_evidence = f->n_evidence;
 	memcpy(v->evidence, f->evidence, f->n_evidence * sizeof(f->evidence[0]));
-	/* Whom it concerned stays known when the pod has gone. */
+	/* Keep the pods concerned after they have ended. */
 	if (subject->n_pods)
 		copy_pods(v, subject);
 	if (in->port->qps.peer[0])
@@ -152,7 +154,7 @@ static int judge_apply(struct diagnosis *d, struct watched_port *p, enum cause c
 		       struct rule_input *in, const struct finding *f, enum latch_step step)
 {
 	const struct cause_row *row = cause_row(c);
-	struct latch *l = &p->latch[c];
+	struct latch *l = latches_find(&p->latches, c);
 	struct verdict *v;
 
 	if (step == LATCH_CLEARED || step == LATCH_UNSEEN) {
@@ -173,7 +175,7 @@ static int judge_apply(struct diagnosis *d, struct watched_port *p, enum cause c
 		judge_refresh(v, row, l, in, f);
 	} else if (latch_is_open(l)) {
 		v = verdicts_find(d, p->id, c);
-		if (v && l->sight == SIGHT_YES)
+		if (v && l->answer == ANSWER_YES)
 			judge_refresh(v, row, l, in, f);
 		else if (v && l->clear_ms && !v->clearing_ms)
 			v->clearing_ms = in->now_ms - l->clear_ms;
@@ -183,7 +185,8 @@ static int judge_apply(struct diagnosis *d, struct watched_port *p, enum cause c
 
 /* --- the rules -------------------------------------------------------------------------------- */
 
-/* Of one for each priority or lane any will do. */
+/* True if the series is visible. If it exists per priority or lane, one visible number is
+ * enough. */
 static bool judge_is_seen(const struct rates *r, enum series s)
 {
 	int first = series_number(s);
@@ -204,27 +207,26 @@ static int missing_series(const struct cause_row *row, const struct rates *r)
 	return -1;
 }
 
-static enum sight judge_look(const struct cause_row *row, struct latch *l, struct rule_input *in,
-			     struct finding *f)
+/* Applies a rule. *ret_missing: a required series that is not visible; -1: none. */
+static enum rule_answer judge_ask_rule(const struct cause_row *row, struct rule_input *in,
+				       struct finding *f, int *ret_missing)
 {
-	enum sight sight;
+	enum rule_answer answer;
 
-	l->missing = -1;
+	*ret_missing = -1;
 	if (!row->rule)
-		return cannot_decide(f, "only a sum over all nodes tells: see the fleet queries");
+		return cannot_decide(f, "needs a sum over all nodes: see the fleet queries");
 	if (row->needs_congestion_control &&
 	    (in->limits->expected == CC_PFC_ONLY || in->limits->expected == CC_LOSSY))
-		return SIGHT_NO;
-	l->missing = (short)missing_series(row, in->rates);
-	if (l->missing >= 0)
+		return ANSWER_NO;
+	*ret_missing = missing_series(row, in->rates);
+	if (*ret_missing >= 0)
 		return cannot_decide(f, "is not visible");
-	in->open = latch_is_open(l);
-	sight = row->rule(in, f);
-	return sight == SIGHT_NO && row->needs_traffic && in->idle ? SIGHT_QUIET : sight;
+	answer = row->rule(in, f);
+	return answer == ANSWER_NO && row->needs_traffic && in->idle ? ANSWER_NO_TRAFFIC : answer;
 }
 
-/* Much traffic, room on the line, and nothing that is ever a sign of trouble: everything must have
- * been seen. */
+/* True if the port carries much traffic, the line has room, and every symptom is visible and 0. */
 static bool is_clear(const struct rule_input *in)
 {
 	for (int s = SIGNAL_PAUSE_RECEIVED; s < SIGNAL_FAILED; s++)
@@ -237,7 +239,7 @@ static bool is_clear(const struct rule_input *in)
 	       in->use_sent < in->limits->value[LIMIT_clear_utilisation];
 }
 
-/* Evidence is left as it is: n_evidence says how much of it there is. */
+/* Does not clear the evidence: n_evidence is the number of valid entries. */
 static void begin_finding(struct finding *f, const struct cause_row *row)
 {
 	f->severity = SEVERITY_INFO;
@@ -252,16 +254,47 @@ static void begin_finding(struct finding *f, const struct cause_row *row)
 	f->n_evidence = 0;
 }
 
+/* Applies a rule's answer to its latch and verdict. -ENOMEM: the next sample tries again. */
+static int judge_latch(struct diagnosis *d, struct watched_port *p, enum cause c,
+		       struct rule_input *in, const struct finding *f, enum rule_answer answer)
+{
+	const struct cause_row *row = cause_row(c);
+	struct latch *l = latches_find(&p->latches, c);
+	enum latch_step step;
+
+	if (!l && answer != ANSWER_YES)
+		return 0;
+	if (!l)
+		l = latches_wake(&p->latches, c);
+	if (!l)
+		return -ENOMEM;
+	if (latch_rests(l, answer)) {
+		latches_settle(&p->latches, l, d->now_ms);
+		return 0;
+	}
+	step = latch_update(l, row, &d->limits, answer, f->at_once, d->now_ms,
+			    (uint64_t)(p->interval_s * 1000));
+	if (c == CAUSE_APPLICATION_ERROR && answer == ANSWER_YES)
+		p->history.errors.reported = true;
+	if (answer == ANSWER_YES)
+		l->yields = f->yields;
+	return judge_apply(d, p, c, in, f, step);
+}
+
 int judge_port(struct diagnosis *d, const struct observation *all, size_t port,
 	       struct watched_port *p)
 {
-	const struct cause_row *rows = cause_row((enum cause)0);
+	struct undecided undecided[N_CAUSES];
+	size_t n_undecided = 0;
+	struct rates *rates = port_rates_again(&p->rates, &d->rates, p->interval_s);
 	struct rule_input in;
 	struct finding f;
 	int r = 0;
 
-	rule_input_make(&in, all, port, &d->limits, &p->rates, &p->history, &p->window,
-			&d->timeline, d->span_ms, p->interval_s);
+	if (rates == &d->rates)
+		rates_of_rdma(rates, rdma_priorities(&all->ports[port]));
+	rule_input_make(&in, all, port, &d->limits, rates, &p->history, &p->window, &d->timeline,
+			d->span_ms, p->interval_s);
 	in.loads = d->loads;
 	in.siblings = &d->siblings;
 	if (!is_clear(&in))
@@ -269,24 +302,21 @@ int judge_port(struct diagnosis *d, const struct observation *all, size_t port,
 	else if (!p->clear_ms)
 		p->clear_ms = d->now_ms;
 	for (int c = 0; c < N_CAUSES; c++) {
-		const struct cause_row *row = &rows[c];
-		struct latch *l = &p->latch[c];
-		enum latch_step step;
-		enum sight sight;
+		const struct cause_row *row = cause_row((enum cause)c);
+		const struct latch *l = latches_find(&p->latches, (enum cause)c);
+		enum rule_answer answer;
+		int missing;
 
 		begin_finding(&f, row);
-		sight = judge_look(row, l, &in, &f);
-		l->why = sight == SIGHT_UNKNOWN ? f.why : NULL;
-		if (latch_rests(l, sight))
-			continue;
-		step = latch_update(l, row, &d->limits, sight, f.at_once, d->now_ms,
-				    (uint64_t)(p->interval_s * 1000));
-		if (c == CAUSE_APPLICATION_ERROR && sight == SIGHT_YES)
-			p->history.errors.told = true;
-		if (sight == SIGHT_YES)
-			l->yields = f.yields;
-		if (judge_apply(d, p, (enum cause)c, &in, &f, step) < 0)
+		in.open = l && latch_is_open(l);
+		answer = judge_ask_rule(row, &in, &f, &missing);
+		if (answer == ANSWER_UNDECIDED)
+			undecided[n_undecided++] = (struct undecided){f.why, (enum cause)c,
+								      missing};
+		if (judge_latch(d, p, (enum cause)c, &in, &f, answer) < 0)
 			r = -ENOMEM;
 	}
+	if (undecided_set(&d->undecided, &p->undecided, undecided, n_undecided) < 0)
+		r = -ENOMEM;
 	return r;
 }

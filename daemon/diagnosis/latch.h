@@ -1,9 +1,11 @@
-/* latch.h - what makes a verdict of what a rule says in single samples: when it opens, how long it
- * stays, when it ends. Pure.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* latch.h - turns a rule's answers for single samples into a verdict that opens, is held and ends.
+ * Pure.
  *
- * Open: yes in two of the last three samples, or in one that is enough. Closed: no for as long as
- * the row wants, and not before it was held for its least time; where silence proves nothing, or
- * nothing is visible, after a longer time. A gap between samples counts for neither. */
+ * It opens on yes in two of the last three samples, or in one if the finding says at_once. It
+ * closes after the row's release time of no, but not before hold_seconds. If there is no traffic or
+ * the counters are not visible, it closes after release_idle_seconds. A gap between samples counts
+ * as neither yes nor no. */
 #pragma once
 
 #include "cause.h"
@@ -11,39 +13,54 @@
 #define LATCH_ONSETS 6
 
 struct latch {
-	uint64_t bad_since_ms;		/* the first yes of the present run; 0 = none */
-	uint64_t opened_ms;		/* 0 = closed */
-	uint32_t clear_ms;		/* said no for so long without a yes */
-	uint32_t quiet_ms;		/* could not say for so long: no traffic, or not visible */
-	uint32_t onset_s[LATCH_ONSETS]; /* of the last verdicts, the newest first; 0 = none */
-	uint8_t recent;			/* a bit for each sample, 1 = yes; the newest is bit 0 */
-	uint8_t sight;			/* enum sight of the last sample */
-	bool yields;			/* as the last finding said */
-	short missing;			/* series that would be needed; -1 = none is missing */
-	const char *why;		/* it cannot be decided; NULL = it can */
+	uint64_t bad_since_ms; /* first yes of the present run; 0 = none */
+	uint64_t opened_ms;    /* 0 = closed */
+	uint32_t clear_ms;     /* time of ANSWER_NO since the last yes */
+	uint32_t quiet_ms; /* time of ANSWER_NO_TRAFFIC or ANSWER_UNDECIDED since the last yes */
+	uint32_t onset_s[LATCH_ONSETS]; /* starts of the last verdicts, newest first; 0 = none */
+	uint8_t recent;			/* one bit per sample, 1 = yes; bit 0 is the newest */
+	uint8_t answer;			/* enum rule_answer of the last sample */
+	bool yields;			/* of the last finding */
+	/* cause and next: the entry in the list of its port */
+	enum cause cause;
+	struct latch *next;
 };
 
 enum latch_step { LATCH_SAME, LATCH_OPENED, LATCH_CLEARED, LATCH_UNSEEN };
 
 enum latch_step latch_update(struct latch *, const struct cause_row *, const struct thresholds *,
-			     enum sight, bool at_once, uint64_t now_ms, uint64_t passed_ms);
+			     enum rule_answer, bool at_once, uint64_t now_ms, uint64_t passed_ms);
 static inline bool latch_is_open(const struct latch *l)
 {
 	return l->opened_ms != 0;
 }
-/* As latch_update() does where nothing is open and nothing bad was seen, as mostly. False: that has
- * to be called. */
-static inline bool latch_rests(struct latch *l, enum sight sight)
+/* Short form of latch_update() for the usual case: no verdict is open and the answer is not yes.
+ * Returns false if latch_update() has to be called. */
+static inline bool latch_rests(struct latch *l, enum rule_answer answer)
 {
-	if (latch_is_open(l) || sight == SIGHT_YES)
+	if (latch_is_open(l) || answer == ANSWER_YES)
 		return false;
-	l->sight = (uint8_t)sight;
-	if (sight != SIGHT_UNKNOWN)
+	l->answer = (uint8_t)answer;
+	if (answer != ANSWER_UNDECIDED)
 		l->recent = (uint8_t)(l->recent << 1);
 	return true;
 }
-/* The samples before a gap are no neighbours of those after it. */
+/* Forgets the samples before a gap; they do not combine with later ones. */
 void latch_gap(struct latch *);
 void latch_close(struct latch *);
-/* Onsets within the last hour. */
+/* Verdicts that opened within the last hour. */
 unsigned latch_onsets(const struct latch *, uint64_t now_ms);
+
+/* The latches of one port. A latch at rest (closed, no yes in the last eight samples, no onset in
+ * the last hour) is as good as a new one and needs no memory. Zero-initialised all of them rest. */
+struct latches {
+	struct latch *first; /* owned */
+};
+
+/* NULL: it is at rest. */
+struct latch *latches_find(const struct latches *, enum cause);
+/* Adds a latch that was at rest. NULL: out of memory. */
+struct latch *latches_wake(struct latches *, enum cause);
+/* Removes the latch if it is at rest. */
+void latches_settle(struct latches *, struct latch *, uint64_t now_ms);
+void latches_done(struct latches *);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "observation.h"
 
 #include <math.h>
@@ -9,7 +10,7 @@ void port_observation_init(struct port_observation *o)
 	o->visible = true;
 	o->port = 1;
 	o->index = RDMA_INDEX_NONE;
-	o->stood_received_s = o->stood_sent_s = (double)NAN;
+	o->stalled_received_s = o->stalled_sent_s = (double)NAN;
 	for (int i = 0; i < N_SERIES; i++)
 		o->value[i] = (double)NAN;
 }

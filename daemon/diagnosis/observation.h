@@ -1,8 +1,9 @@
-/* observation.h - what diagnosis is told at one point in time: plain values, filled by the sampler
- * or from a scenario file. Pure.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* observation.h - the input of diagnosis at one point in time: plain values from the sampler or a
+ * scenario file. Pure.
  *
- * Whoever fills it keeps one for each port and overwrites it, so that nothing is allocated while
- * ports stay the same. What cannot be seen is NaN, "", 0 or false as each says, and changes
+ * The caller keeps one per port and overwrites it, so nothing is allocated while the ports stay the
+ * same. A value that is not visible is NaN, "", 0 or false, as noted at each field, and changes
  * nothing. */
 #pragma once
 
@@ -24,54 +25,54 @@ struct observed_pod {
 	bool ended; /* its container ended less than a minute ago */
 };
 
-/* The port's queue pairs in sum, from restrack, BPF or nldev. */
+/* Totals over the port's queue pairs, from restrack, BPF or nldev. */
 struct observed_qps {
 	bool known;
 	uint32_t count;
 	uint32_t peers;	   /* distinct addresses they are connected to */
-	uint32_t not_ect;  /* whose traffic class has ECN bits 00 */
-	uint32_t path_mtu; /* greatest, bytes; 0 = unknown */
-	/* The most queue pairs to one peer that all have one flow label, not made of their numbers.
-	 */
-	bool labels_known; /* of all queue pairs to some peer */
+	uint32_t not_ect;  /* queue pairs with ECN bits 00 in their traffic class */
+	uint32_t path_mtu; /* greatest path MTU in bytes; 0 = unknown */
+	/* one_label: the most queue pairs to one peer that share a flow label, unless it is made of
+	 * their numbers. */
+	bool labels_known; /* flow labels of all queue pairs to at least one peer are known */
 	uint32_t one_label;
-	bool failures_known;	       /* the next three tell something */
-	uint32_t failed;	       /* that went into the error state during the last minute */
-	uint32_t failed_peers;	       /* distinct peers of those */
-	char peer[OBSERVED_PEER_SIZE]; /* the peer of those, if it is one; "" = unknown */
+	bool failures_known;	       /* the next three fields are valid */
+	uint32_t failed;	       /* entered the error state during the last minute */
+	uint32_t failed_peers;	       /* distinct peers of those queue pairs */
+	char peer[OBSERVED_PEER_SIZE]; /* the peer, if there is only one; "" = unknown */
 };
 
 struct observed_health {
-	char devlink_error[32];	   /* a health reporter in state error */
+	char devlink_error[32];	   /* name of a health reporter in state error */
 	bool unreachable;	   /* configuration space reads all ones */
-	bool driverless;	   /* a function that is to have an RDMA device has none */
-	uint64_t command_failures; /* of the firmware, since any point in time */
-	/* Character devices that pods cannot open: they have no node in /dev/infiniband. */
+	bool driverless;	   /* a function that should have an RDMA device has none */
+	uint64_t command_failures; /* failed firmware commands, from any starting point */
+	/* Character devices without a node in /dev/infiniband, so pods cannot open them. */
 	bool no_uverbs, no_umad;
-	char restricted[64]; /* what the firmware refuses this function by design */
+	char restricted[64]; /* requests that the firmware rejects on this function by design */
 };
 
 struct port_observation {
 	char device[RDMA_NAME_SIZE];
 	uint32_t port;
-	uint32_t index; /* as in struct rdma_dev: another device of that name counts from 0 on */
+	uint32_t index; /* as in struct rdma_dev; a new device of the same name has another index */
 	char netdev[IFNAMSIZ];
 	char function[DEV_ID_SIZE], parent[DEV_ID_SIZE]; /* parent: a VF's PF */
 	char driver[32];
 	char bytes_source[16]; /* as in struct sampled_port, or "bpf" */
-	bool visible;	       /* it could be read this time; false: nothing below counts */
-	bool management;       /* it carries the node's default route */
-	bool admin_down;       /* somebody took the netdev down on purpose */
-	bool was_active;       /* known to have been active before we first saw it */
-	bool gid_moved;	       /* an address moved to another GID index a moment ago */
+	bool visible;	 /* false: could not be read this time, the fields below are not valid */
+	bool management; /* it carries the node's default route */
+	bool admin_down; /* the netdev was set down by an administrator */
+	bool was_active; /* was active before rocelet first saw it */
+	bool gid_moved;	 /* an address has just moved to another GID index */
 	enum port_state state;
 	enum link_layer link_layer;
 	uint64_t rate_bps; /* bits a second; 0 = unknown */
 	unsigned mtu;	   /* RoCE MTU in bytes; 0 = unknown */
 	double value[N_SERIES];
-	/* For how long at a stretch nothing moved because of pause, in bursts of looks since the
-	 * sample before; NaN: nobody looked. */
-	double stood_received_s, stood_sent_s;
+	/* Longest time in seconds that pause stopped all traffic, from burst reads since the
+	 * previous sample; NaN: there were none. */
+	double stalled_received_s, stalled_sent_s;
 	const struct port_settings *settings; /* borrowed; NULL = unknown */
 	const struct observed_pod *pods;      /* borrowed */
 	size_t n_pods;
@@ -80,21 +81,20 @@ struct port_observation {
 };
 
 struct observation {
-	uint64_t now_ms;  /* monotonic; one that does not grow is passed over */
-	uint64_t unix_ms; /* as people tell time; only for texts */
-	/* Between two samples of all ports, some are looked at more often: those that are not among
-	 * `ports` then are not gone. */
+	uint64_t now_ms;  /* monotonic; ignored unless it grows */
+	uint64_t unix_ms; /* wall clock; used in texts only */
+	/* A sample of some ports, between two samples of all ports: a port that is not in `ports`
+	 * has not been removed. */
 	bool partial;
 	const struct port_observation *ports;
 	size_t n_ports;
 	struct source_state sources[N_SOURCES];
 };
 
-/* All values unknown, the port visible. */
+/* Sets all values to unknown, and the port to visible. */
 void port_observation_init(struct port_observation *);
-/* Where it is among them, looked for from hint on; port 0: the next one of the device. SIZE_MAX:
- * nowhere. */
+/* Index of a port, searched from hint on; port 0: any port of the device. SIZE_MAX: not found. */
 size_t observed_port(const struct port_observation *, size_t n, const char *device, uint32_t port,
 		     size_t hint);
-/* A device that the kernel plays on a netdev (rxe). */
+/* True for software RoCE on a netdev (rxe). */
 bool is_soft_roce(const struct port_observation *);

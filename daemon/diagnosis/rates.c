@@ -1,20 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "rates.h"
 
 #include <math.h>
 
-/* Two reads of a running counter can be that far apart in the wrong order. */
+/* Reads of a running counter that overtake each other differ by at most this. */
 #define SMALL_STEP     16
 #define WRAP	       4294967296.0
-/* Of counters that go back at once: they have been set to 0 together. */
+/* So many counters that fall in one sample have been reset together. */
 #define RESET_TOGETHER 2
-/* Samples in a row after which a counter that reads less is believed to have started over. */
+/* After this many lower reads in a row, the counter has started over. */
 #define STARTED_OVER   3
-/* More than a line carries, for what clocks and coarse refreshes do to it. */
+/* Tolerance over line rate, and over one second per second, for clocks and coarse refreshes. */
 #define BEYOND_LINE    1.1
 #define BEYOND_SECOND  1.05
-/* The smallest frame. */
+/* Smallest Ethernet frame. */
 #define LEAST_BYTES    64
-/* Of nothing that a port counts there is more in a second, whatever its line. */
+/* No counter of a port grows by more than this per second, at any line rate. */
 #define GREATEST       1e14
 
 static void restart(struct rates *r, int i, double base)
@@ -40,13 +41,13 @@ void rates_init(struct rates *r)
 	r->ignored = r->resets = 0;
 }
 
-/* A read that was overtaken by another: nothing moved. */
+/* An earlier value that was read later: nothing moved. */
 static bool is_small_step(double last, double now)
 {
 	return now > 0 && last - now <= SMALL_STEP && now >= last / 2;
 }
 
-/* It continues as fast as before, if it wrapped; one that starts over does not look like that. */
+/* A wrapped counter continues at about its previous rate; one that started over does not. */
 static bool is_wrap(const struct rates *r, int i, double now)
 {
 	double moved = now + WRAP - r->last[i];
@@ -66,10 +67,10 @@ static bool believable(int i, double moved, double interval_s, double line)
 		return line == 0 || rate <= BEYOND_LINE * line;
 	case SERIES_SECONDS:
 		return rate <= BEYOND_SECOND;
-	case SERIES_WHOLE_SECONDS: /* one more may have begun in the sample before */
+	case SERIES_WHOLE_SECONDS: /* one second may have begun in the previous sample */
 		return moved <= BEYOND_SECOND * interval_s + 1;
 	case SERIES_EVENTS:
-		/* Bits that were repaired are more than packets. */
+		/* Corrected bits may outnumber packets. */
 		return line == 0 || i == SERIES_CORRECTED_BITS ||
 		       rate <= BEYOND_LINE * line / LEAST_BYTES;
 	case SERIES_GAUGE:
@@ -78,15 +79,15 @@ static bool believable(int i, double moved, double interval_s, double line)
 	return true;
 }
 
-/* A ratio is at most 1, and objects of a NIC are fewer than this. */
-static bool believable_gauge(int i, double now)
+/* A ratio is at most 1; objects of a NIC are at most GREATEST. */
+float rates_gauge(enum series i, double value)
 {
 	bool ratio = i >= SERIES_PCIE_STALLED_READ && i <= SERIES_PCIE_STALLED_WRITE;
 
-	return now <= (ratio ? BEYOND_SECOND : GREATEST);
+	return value <= (ratio ? BEYOND_SECOND : GREATEST) ? (float)value : NAN;
 }
 
-/* It reads less than before, and that is neither a wrap nor a read that was overtaken. */
+/* True if it is below its last value, neither by a wrap nor by a read out of order. */
 static bool fell_back(const struct rates *r, int i, double now)
 {
 	return now < r->last[i] && !is_small_step(r->last[i], now) && !is_wrap(r, i, now);
@@ -105,7 +106,7 @@ static void keep(struct rates *r, int i)
 	r->kept[i] = true;
 }
 
-/* It may have started over, or return to at least what it was. */
+/* Wait to see whether it has started over or returns to its old total. */
 static void stay_below(struct rates *r, int i, double now)
 {
 	if (++r->below[i] < STARTED_OVER) {
@@ -130,7 +131,7 @@ static void move(struct rates *r, int i, double now, double line)
 	r->rate[i] = (float)rate;
 	r->kept[i] = false;
 	r->below[i] = 0;
-	/* A step back is no new base: what is counted again must not count twice. */
+	/* Keep the base after a small step back, so that nothing is counted twice. */
 	if (now > r->last[i] || moved > 0)
 		r->last[i] = now;
 }
@@ -156,12 +157,12 @@ void rates_update(struct rates *r, const double value[N_SERIES], double interval
 
 	for (int i = 0; i < N_SERIES; i++) {
 		if (series_kind(i) == SERIES_GAUGE) {
-			r->rate[i] = believable_gauge(i, value[i]) ? (float)value[i] : NAN;
+			r->rate[i] = rates_gauge((enum series)i, value[i]);
 			continue;
 		}
-		if (isnan(value[i]) && isnan(r->last[i])) /* this port has none */
+		if (isnan(value[i]) && isnan(r->last[i])) /* the port has no such counter */
 			continue;
-		if (value[i] == r->last[i] && !r->kept[i]) { /* as most of them do */
+		if (value[i] == r->last[i] && !r->kept[i]) { /* the usual case */
 			r->rate[i] = 0;
 			r->span_s[i] = (float)interval_s;
 			continue;

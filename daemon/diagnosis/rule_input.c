@@ -1,17 +1,18 @@
-/* What rules read, made of one sample and the window before it. */
+// SPDX-License-Identifier: Apache-2.0
+/* Input of the rules, from one sample and the window before it. */
 #include <math.h>
 #include <string.h>
 
 #include "cleanup.h"
 #include "rules.h"
 
-/* Bytes of a RoCEv2 packet beside its payload: BTH, UDP, IPv4, Ethernet, ICRC; and what frames take
- * beyond those, FCS, gap and preamble. */
+/* HEADER_BYTES: bytes of a RoCEv2 packet besides its payload (BTH, UDP, IPv4, Ethernet, ICRC).
+ * WIRE_BYTES adds FCS, gap and preamble. */
 #define HEADER_BYTES 58
 #define WIRE_BYTES   82
 
 #define CONTRADICTION_SHARE 0.1
-/* Of the bytes received: less foreign traffic is no reason for drops. */
+/* Share of the bytes received: other traffic below this does not explain drops. */
 #define FOREIGN_SHARE	    0.01
 
 void spans_make(uint64_t ret[N_SPANS], const struct timeline *t, uint64_t gap_ms)
@@ -29,7 +30,8 @@ double port_line(const struct port_observation *o)
 	return down ? 0 : (double)o->rate_bps / 8;
 }
 
-/* Sources that count frames see more of the line than those that count payload. */
+/* The part of the line that roce_bytes_total can show: sources that count frames include
+ * headers. */
 static double most_of_line(const struct port_observation *o, double line)
 {
 	double mtu = o->mtu ? o->mtu : 4096;
@@ -87,7 +89,7 @@ bool pause_contradicts(const struct rates *r, double line)
 	       contradicts(r, SERIES_PAUSE_RECEIVED, SERIES_PRIORITY_SENT, line);
 }
 
-/* The sum of those that are seen; NaN if none is. */
+/* Sum of the visible ones; NaN if none is visible. */
 static double rule_input_sum_of(const struct rates *r, const enum series *list, size_t n)
 {
 	double sum = (double)NAN;
@@ -114,7 +116,7 @@ uint8_t rdma_priorities(const struct port_observation *o)
 	return pfc ? pfc : 0xff;
 }
 
-/* Bytes of other priorities are as many as RDMA's that might have been dropped. */
+/* True if other priorities carry enough traffic for the drops to be theirs. */
 static bool has_foreign_traffic(const struct rates *r, uint8_t priorities)
 {
 	double own = 0, foreign = 0;
@@ -148,7 +150,8 @@ void rates_of_rdma(struct rates *r, uint8_t priorities)
 				*dropped = fmaxf(*dropped - *rate, 0);
 			*rate = NAN;
 		}
-	/* A packet of RDMA's that was dropped leaves a gap. */
+	/* Each dropped RDMA packet leaves a sequence gap, so there are no more RDMA drops than
+	 * gaps. */
 	if (*dropped > 0 && gaps >= 0 && gaps < (double)*dropped &&
 	    has_foreign_traffic(r, priorities))
 		*dropped = (float)gaps;
@@ -160,11 +163,11 @@ static double discards_of(const struct rates *r)
 
 	for (int s = SERIES_NO_BUFFER; s <= SERIES_HOST_CONGESTION_LAST; s++)
 		sum += isnan(r->rate[s]) ? 0 : (double)r->rate[s];
-	/* Drops of a priority are drops of the port, too. */
+	/* Drops of a priority are included in those of the port. */
 	return isnan(port) ? (sum > 0 ? sum : port) : fmax(sum, port);
 }
 
-/* Of the packets received, those that the fabric marked: without what this NIC marked itself. */
+/* Share of the packets received that the fabric marked; excludes marks made by this NIC. */
 static double share_of_marks(const struct rates *r, double packets)
 {
 	double ce = (double)r->rate[SERIES_CE];
@@ -178,7 +181,7 @@ static double share_of_marks(const struct rates *r, double packets)
 				     : (double)NAN;
 	if (ce == 0)
 		return 0;
-	/* Marks without packets contradict each other. */
+	/* Marks without packets are contradictory, so the share is unknown. */
 	if (!rates_together(r, SERIES_CE, of) || packets == 0)
 		return (double)NAN;
 	return ce > packets ? 1 : ce / packets;
@@ -190,7 +193,7 @@ void signals_make(double ret[N_SIGNALS], const struct rates *r, bool soft_roce, 
 	double packets = packets_or_estimate((double)r->rate[SERIES_PACKETS_RECEIVED], bytes, mtu);
 	double cnp = (double)r->rate[SERIES_CNP_RECEIVED];
 
-	/* One damaged frame counts in each of them. */
+	/* One damaged frame increments each of these, so take the maximum. */
 	ret[SIGNAL_PHY_ERRORS] = fmax(
 		fmax((double)r->rate[SERIES_SYMBOL_ERRORS], (double)r->rate[SERIES_CRC_ERRORS]),
 		(double)r->rate[SERIES_UNCORRECTABLE]);
@@ -206,7 +209,7 @@ void signals_make(double ret[N_SIGNALS], const struct rates *r, bool soft_roce, 
 	/* soft-RoCE counts sequence NAKs among its "timeouts". */
 	ret[SIGNAL_TIMEOUTS] =
 		(double)r->rate[soft_roce ? SERIES_SOFT_TIMEOUTS : SERIES_ACK_TIMEOUTS];
-	/* A receive that is missing is what the NAK sent is for. */
+	/* A missing receive WQE also sends an RNR NAK, so take the maximum. */
 	ret[SIGNAL_NOT_READY] = fmax(
 		fmax((double)r->rate[SERIES_RNR_NAK], (double)r->rate[SERIES_WQE_MISSING]),
 		(double)r->rate[SERIES_RNR_NAK_SENT]);
@@ -216,7 +219,7 @@ void signals_make(double ret[N_SIGNALS], const struct rates *r, bool soft_roce, 
 	ret[SIGNAL_BYTES_SENT] = (double)r->rate[SERIES_BYTES_SENT];
 }
 
-/* Shares of samples with much traffic count more. */
+/* Mean weighted by the bytes of each sample. */
 static double recent_ce_share(const struct rule_input *in)
 {
 	double marked = 0, bytes = 0;
@@ -236,7 +239,7 @@ static double recent_ce_share(const struct rule_input *in)
 	return bytes > 0 ? marked / bytes : in->mean[SIGNAL_CE_SHARE];
 }
 
-/* Of the size that packets have had recently. */
+/* Packets a second: bytes divided by the recent packet size. */
 static double recent_packets(const struct rule_input *in, enum signal bytes,
 			     const struct flow *flow)
 {
@@ -306,7 +309,8 @@ double beyond_chance(double events)
 	return fmax(events - CHANCE * sqrt(events), 0);
 }
 
-/* Of the flow that is hit more: a reader sends few packets, and its answers are lost. */
+/* Packets of the busier direction: a reader sends few packets, and it is the responses that are
+ * lost. */
 static double packets_over(const struct rule_input *in, enum span span)
 {
 	double received = flow_size(&in->history->flow_received, span != SPAN_RECENT);
@@ -325,20 +329,21 @@ static double packets_over(const struct rule_input *in, enum span span)
 						 ms / 1000;
 }
 
-/* More events than chance makes of a share of `far`, and of a third of `least`. Events without
- * packets contradict each other. */
+/* True if there are more events than chance explains at the share `far` and at the usual rate.
+ * Without counted packets, events are contradictory and prove nothing. */
 static bool is_far(const struct certainty *c, double events, double seconds, double packets)
 {
 	double root = sqrt(events);
 
 	return packets > 0 && root - sqrt(c->far * packets) >= CHANCE / 2 &&
-	       root - sqrt(c->least * seconds / 3) >= CHANCE_FAR / 2;
+	       root - sqrt(c->usual * seconds) >= CHANCE_FAR / 2;
 }
 
 double certain_rate(const struct rule_input *in, enum signal s, const struct certainty *c,
 		    double *ret_share)
 {
-	/* Samples of each span that have to have some, and of the one before. */
+	/* samples: how many samples of `span` need events; goes_on: span that needs at least one,
+	 * so that the fault still goes on. */
 	static const struct {
 		enum span span, goes_on;
 		unsigned samples;
@@ -398,10 +403,10 @@ void show(struct finding *f, const char *name, const char *unit, double value, d
 	show_numbered(f, name, -1, unit, value, threshold);
 }
 
-enum sight cannot_decide(struct finding *f, const char *why)
+enum rule_answer cannot_decide(struct finding *f, const char *why)
 {
 	f->why = why;
-	return SIGHT_UNKNOWN;
+	return ANSWER_UNDECIDED;
 }
 
 void grade(struct finding *f, double value, double critical)

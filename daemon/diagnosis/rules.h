@@ -1,8 +1,9 @@
-/* rules.h - what a rule is given, and what it says it with. Pure.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rules.h - input, output and helpers of rules. Pure.
  *
- * A rule looks at one port in one sample and says yes, no, or that it cannot be decided. It never
- * keeps anything: how long, how often and when it ends is latch.h's. While its verdict is open its
- * limits are halved, so that a value near the limit does not flap. */
+ * A rule judges one port in one sample: yes, no, or undecidable. It keeps no state; latch.h decides
+ * how long and how often. While its verdict is open its limits are halved, so that a value near the
+ * limit does not flap. */
 #pragma once
 
 #include "history.h"
@@ -11,14 +12,14 @@
 #include "verdict.h"
 #include "window.h"
 
-/* How far back rules look: so long, and over so many samples at least, however far apart those are.
- */
+/* How far back rules look: name, milliseconds, and the least number of samples, which extends the
+ * span when samples are far apart. */
 #define SPAN_LIST(X)                                                                               \
-	X(LULL, 5000, 2)    /* does not end what goes on */                                        \
-	X(RECENT, 10000, 3) /* means over this are called recent */                                \
+	X(LULL, 5000, 2)    /* a shorter pause does not end a fault */                             \
+	X(RECENT, 10000, 3) /* span of means called "recent" */                                    \
 	X(STEADY, 30000, 4)                                                                        \
 	X(LATELY, 60000, 5)                                                                        \
-	X(BACK, 60000, 12) /* the beginning of a verdict is looked for */                          \
+	X(BACK, 60000, 12) /* how far to search for the beginning of a verdict */                  \
 	X(MINUTES, 180000, 6)                                                                      \
 	X(LONG, 900000, 8)
 
@@ -29,86 +30,88 @@ enum span {
 		N_SPANS
 };
 
-/* ms of each, for the intervals that samples have now; gap_ms: what is further apart does not
+/* Spans in ms for the present sampling interval. gap_ms: samples further apart than this do not
  * belong together. */
 void spans_make(uint64_t ret[N_SPANS], const struct timeline *, uint64_t gap_ms);
 
-/* Standard deviations by which a number of events has to differ from what chance makes of its
- * limit: of a third of the limit, chance does it once in 10^8 windows at most. */
+/* Standard deviations by which an event count must exceed its limit. At a true rate of a third of
+ * the limit, chance does so in at most one of 10^8 windows. */
 #define CHANCE 3.0
 
-/* The same where events are fewer than `least` and judged by their share alone: held against a
- * third of `least`. One fault makes several at once, so they have to be in several samples. */
+/* As CHANCE, for fewer than `least` events, which are judged by their share alone. One fault can
+ * cause several events at once, so they must be in at least FAR_SAMPLES samples. */
 #define CHANCE_FAR  5.0
 #define FAR_SAMPLES 3
 
-/* `least_events` are in so many seconds. */
+/* Seconds that the threshold least_events refers to. */
 #define LEAST_S 10
 
 /* The priority that was paused longest in this sample. */
 struct paused {
-	double share; /* NaN: not seen */
+	double share; /* NaN: not visible */
 	int priority; /* -1: the whole link */
 };
 
 struct rule_input {
 	const struct port_observation *port;
 	const struct observation *all;
-	const struct port_load *loads; /* of all->ports */
+	const struct port_load *loads; /* one per port of all->ports */
 	const struct siblings *siblings;
 	const struct thresholds *limits;
 	const struct rates *rates;
 	const struct history *history;
 	const struct window *window;
 	const struct timeline *timeline;
-	const uint64_t *span_ms; /* of each enum span */
+	const uint64_t *span_ms; /* indexed by enum span */
 	uint64_t now_ms;
 	double interval_s;
-	bool open;	/* the rule's verdict is */
-	bool settled;	/* seen for long enough to judge its link */
-	bool judgeable; /* the link is up, and was in the whole sample */
+	bool open;	/* the rule's verdict is open */
+	bool settled;	/* known for long enough to judge its link */
+	bool judgeable; /* the link is up, and was for the whole sample */
 	double line;	/* bytes a second; 0 = unknown */
-	double most;	/* of them roce_bytes_total can show, as its source counts */
-	bool idle;	/* no traffic to speak of, recently */
+	double most;	/* the part of `line` that roce_bytes_total can show */
+	bool idle;	/* practically no traffic recently */
 	struct paused pause_received, pause_sent;
-	double mean[N_SIGNALS];		       /* recent; NaN = not seen */
+	double mean[N_SIGNALS];		       /* over SPAN_RECENT; NaN = not visible */
 	double use_received, use_sent;	       /* recent share of `most`; NaN = unknown */
-	double packets_received, packets_sent; /* recent, a second; NaN = unknown */
-	/* Recent share of the packets received that the fabric marked. Where no marks are counted,
-	 * CNPs prove them: each of them answers at least one. NaN: neither is counted. */
+	double packets_received, packets_sent; /* recent, per second; NaN = unknown */
+	/* Recent share of the packets received that the fabric marked. If marks are not counted, it
+	 * is derived from CNPs sent, each of which answers at least one mark. NaN: neither is
+	 * counted. */
 	double marked;
 	bool marked_by_cnp;
 };
 
-/* Everything but `open`. */
+/* Fills in everything but open, loads and siblings. */
 void rule_input_make(struct rule_input *ret, const struct observation *, size_t port,
 		     const struct thresholds *, const struct rates *, const struct history *,
 		     const struct window *, const struct timeline *,
 		     const uint64_t span_ms[N_SPANS], double interval_s);
-/* Priorities whose pause and drops are RDMA's concern: the lossless ones, where they are known. */
+/* Priorities that carry RDMA: the lossless ones, or all of them if these are unknown. */
 uint8_t rdma_priorities(const struct port_observation *);
-/* Forgets the pause and drops of all others; what the port dropped is RDMA's as far as those others
- * and their traffic do not account for it. */
+/* Clears pause and drops of all other priorities. Of the port's drops, keeps those that the other
+ * priorities and their traffic do not explain. */
 void rates_of_rdma(struct rates *, uint8_t priorities);
-/* Bytes a second of the port's rate, 0 where the link is not up. */
+/* The port's rate in bytes a second, 0 if the link is not up. */
 double port_line(const struct port_observation *);
-/* What pause of one direction stops: of pause that is received nothing is sent, and the other way
- * round. */
+/* Series of one direction of pause. Received pause stops sending, and sent pause stops
+ * receiving. */
 struct pause_way {
 	enum series pause, global, bytes, priority_bytes, frames, global_frames;
 };
 extern const struct pause_way pause_received, pause_sent;
-/* Bytes a second that passed none the less, of the priority (-1: the whole link) where those are
- * seen, else all RDMA's. */
+/* Bytes a second that passed in spite of pause: of the priority (-1: the whole link) if visible,
+ * else of all RDMA. */
 double pause_bytes(const struct rates *, const struct pause_way *, int priority);
-/* Of one sample; first: SERIES_PAUSE_RECEIVED or SERIES_PAUSE_SENT. */
+/* Returns the longest-paused priority and its share, in one sample. first: SERIES_PAUSE_RECEIVED or
+ * SERIES_PAUSE_SENT. */
 struct paused paused_most(const struct rates *, enum series first);
-/* A priority was paused for all of a sample in which a tenth of the line passed on it. */
+/* A priority was paused for a whole sample, and yet carried more than a tenth of the line rate. */
 bool pause_contradicts(const struct rates *, double line);
 /* The 14 signals of one sample. */
 void signals_make(double ret[N_SIGNALS], const struct rates *, bool soft_roce, unsigned mtu);
 
-/* --- words of rules --------------------------------------------------------------------------- */
+/* --- helpers of rules ------------------------------------------------------------------------- */
 
 static inline double rate_of(const struct rule_input *in, enum series s)
 {
@@ -120,46 +123,48 @@ static inline double threshold(const struct rule_input *in, enum threshold t)
 	return in->limits->value[t];
 }
 
-/* What has to be reached. */
+/* Limit that a value must reach. */
 static inline double limit(const struct rule_input *in, enum threshold t)
 {
 	return in->limits->value[t] * (in->open ? 0.5 : 1);
 }
 
-/* What must not be exceeded. */
+/* Limit that a value must not exceed. */
 static inline double ceiling(const struct rule_input *in, enum threshold t)
 {
 	return in->limits->value[t] * (in->open ? 2 : 1);
 }
 
-/* A recent mean that more than one sample made. */
+/* The recent mean is at least `least`, and so are two samples or more. */
 bool sustained(const struct rule_input *, enum signal, double least);
-/* Nothing to speak of passes in this sample. */
+/* Practically no traffic in this sample. */
 bool is_still(const struct rule_input *);
-/* How many of so many events are beyond chance. */
+/* Events in excess of what chance explains. */
 double beyond_chance(double events);
-/* What events have to come to before they are judged. */
+/* Events needed for a verdict. */
 struct certainty {
-	double least; /* a second */
-	double share; /* of the packets; 0: of whatever there are */
-	double far;   /* of the packets: from here on fewer than `least` will do; INFINITY: never */
+	double least; /* per second */
+	double share; /* of the packets; 0: any number of packets */
+	double far; /* share of the packets from which fewer than `least` suffice; INFINITY: none */
+	double usual; /* per second on a healthy port, however few its packets; used with `far` */
 };
 
-/* Events a second, over the shortest of RECENT, LATELY, MINUTES and LONG in which they come to
- * that: those beyond chance, or all of them where their share is far. They have to go on. 0: in
- * none. *ret_share: of the packets. */
+/* Events a second over the shortest of RECENT, LATELY, MINUTES and LONG in which there are enough:
+ * those beyond chance, or all if their share is far. The events must still go on. 0: not enough in
+ * any span. *ret_share: of the packets. */
 double certain_rate(const struct rule_input *, enum signal, const struct certainty *,
 		    double *ret_share);
-/* The same of an event that has a tally: in this sample, or recently. */
+/* Returns the events a second of a tally, in this sample or recently. */
 double tally_rate(const struct rule_input *, enum tally);
-/* Evidence beyond what there is room for is left out. */
+/* Adds evidence to the finding; ignored if the finding is full. */
 void show(struct finding *, const char *name, const char *unit, double value, double threshold);
 void show_numbered(struct finding *, const char *name, int number, const char *unit, double value,
 		   double threshold);
-enum sight cannot_decide(struct finding *, const char *why);
-/* Warning from here, critical from there. */
+enum rule_answer cannot_decide(struct finding *, const char *why);
+/* Severity of a value, given its warning and critical limits. */
 enum severity severity_by(double value, double warning, double critical);
-/* The same for the finding: warning, or critical from there, and how near to that it is. */
+/* Sets the finding's severity, warning or from `critical` on critical, and `near`, the ratio of the
+ * value to that limit. */
 void grade(struct finding *, double value, double critical);
 
 /* --- the rules -------------------------------------------------------------------------------- */

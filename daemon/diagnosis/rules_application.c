@@ -1,4 +1,5 @@
-/* The application, and the peers it talks to. */
+// SPDX-License-Identifier: Apache-2.0
+/* Rules of the application and its peers. */
 #include <math.h>
 
 #include "rules.h"
@@ -11,9 +12,9 @@ static bool a_pod_ended(const struct port_observation *o)
 	return false;
 }
 
-enum sight rule_receiver_not_ready(const struct rule_input *in, struct finding *f)
+enum rule_answer rule_receiver_not_ready(const struct rule_input *in, struct finding *f)
 {
-	/* When a pod ends, its receives end before its peers know. */
+	/* When a pod ends, its receives disappear before its peers know. */
 	double counted = rate_of(in, SERIES_RNR_EXCEEDED);
 	double exceeded = counted > 0 && a_pod_ended(in->port) ? 0 : counted,
 	       rate = in->mean[SIGNAL_NOT_READY];
@@ -23,21 +24,21 @@ enum sight rule_receiver_not_ready(const struct rule_input *in, struct finding *
 		return cannot_decide(f, "neither RNR NAKs nor missing receive work requests are "
 					"counted");
 	if (!(exceeded > 0) && !sustained(in, SIGNAL_NOT_READY, limit(in, LIMIT_not_ready_rate)))
-		return SIGHT_NO;
+		return ANSWER_NO;
 	f->at_once = exceeded > 0;
 	f->severity = exceeded > 0 ? SEVERITY_CRITICAL : SEVERITY_WARNING;
 	f->why = missing > 0 && !(rate_of(in, SERIES_RNR_NAK) >= missing)
-			 ? "it is this host's application"
-			 : "it is the peer's application";
+			 ? "cause: this host's application"
+			 : "cause: the peer's application";
 	show(f, "roce_rnr_nak_received_total", "1/s", rate_of(in, SERIES_RNR_NAK),
 	     threshold(in, LIMIT_not_ready_rate));
 	show(f, "roce_receive_wqe_missing_total", "1/s", rate_of(in, SERIES_WQE_MISSING),
 	     threshold(in, LIMIT_not_ready_rate));
 	show(f, "roce_rnr_retries_exceeded_total", "1/s", exceeded, 0);
-	return SIGHT_YES;
+	return ANSWER_YES;
 }
 
-/* Milliseconds since queue pairs died because retries ran out; UINT64_MAX: not lately. */
+/* Milliseconds since queue pairs failed because retries ran out; UINT64_MAX: not recently. */
 static uint64_t since_failed(const struct rule_input *in)
 {
 	uint64_t failed_ms = in->history->failed_ms;
@@ -47,7 +48,7 @@ static uint64_t since_failed(const struct rule_input *in)
 		       : UINT64_MAX;
 }
 
-/* Nothing to speak of has passed for seconds. */
+/* Practically no traffic for seconds. */
 static bool traffic_stopped(const struct rule_input *in)
 {
 	double bytes = window_mean(in->window, in->timeline, SIGNAL_BYTES_SENT,
@@ -58,7 +59,7 @@ static bool traffic_stopped(const struct rule_input *in)
 	return bytes < threshold(in, LIMIT_utilisation_idle) * in->most;
 }
 
-/* The first timeout of those that made them fail. */
+/* Time of the first of the timeouts that made the queue pairs fail. */
 static uint64_t first_timeout(const struct rule_input *in)
 {
 	return window_since_at(in->window, in->timeline, SIGNAL_TIMEOUTS, in->span_ms[SPAN_BACK],
@@ -75,7 +76,7 @@ static void show_failures(const struct rule_input *in, struct finding *f)
 	if (!q->failures_known)
 		return;
 	show(f, "queue pairs that failed", "", q->failed, (double)NAN);
-	show(f, "peers of those", "", q->failed_peers, (double)NAN);
+	show(f, "peers of these queue pairs", "", q->failed_peers, (double)NAN);
 }
 
 static bool gid_moved_lately(const struct rule_input *in)
@@ -85,37 +86,37 @@ static bool gid_moved_lately(const struct rule_input *in)
 	return moved_ms && in->now_ms - moved_ms < 2 * in->span_ms[SPAN_LATELY];
 }
 
-/* Queue pairs hold an index into the table of GIDs: after a move the old one has another address or
- * none, and the peers' answers do not arrive. */
-enum sight rule_gid_moved(const struct rule_input *in, struct finding *f)
+/* Queue pairs hold an index into the GID table. After a move, the old index has another address or
+ * none, and responses from the peers are lost. */
+enum rule_answer rule_gid_moved(const struct rule_input *in, struct finding *f)
 {
 	bool failed = since_failed(in) != UINT64_MAX;
 
 	if (!gid_moved_lately(in) || a_pod_ended(in->port))
-		return SIGHT_NO;
+		return ANSWER_NO;
 	if (!failed && !sustained(in, SIGNAL_TIMEOUTS, 0))
-		return SIGHT_NO;
+		return ANSWER_NO;
 	f->severity = SEVERITY_WARNING;
 	f->at_once = failed;
 	f->since_ms = failed ? first_timeout(in) : 0;
 	show_failures(in, f);
-	return SIGHT_YES;
+	return ANSWER_YES;
 }
 
-enum sight rule_job_ended(const struct rule_input *in, struct finding *f)
+enum rule_answer rule_job_ended(const struct rule_input *in, struct finding *f)
 {
 	if (since_failed(in) == UINT64_MAX || !a_pod_ended(in->port))
-		return SIGHT_NO;
+		return ANSWER_NO;
 	f->severity = SEVERITY_INFO;
 	f->at_once = true;
 	f->since_ms = first_timeout(in);
 	show_failures(in, f);
-	return SIGHT_YES;
+	return ANSWER_YES;
 }
 
-/* One peer of several: it is gone. All at once: their job may be ending, which its pod will tell.
- */
-enum sight rule_peer_gone(const struct rule_input *in, struct finding *f)
+/* One of several peers failed: it is down. All peers at once: their job may be ending, which the
+ * state of its pod will show. */
+enum rule_answer rule_peer_gone(const struct rule_input *in, struct finding *f)
 {
 	const struct observed_qps *q = &in->port->qps;
 	uint64_t since = since_failed(in);
@@ -124,21 +125,22 @@ enum sight rule_peer_gone(const struct rule_input *in, struct finding *f)
 		       !(q->failures_known && q->failed_peers > 1);
 
 	if (since == UINT64_MAX || a_pod_ended(in->port) || gid_moved_lately(in))
-		return SIGHT_NO;
-	if (!one && !goes_on && since < in->span_ms[SPAN_STEADY])
-		return SIGHT_NO;
+		return ANSWER_NO;
+	/* Traffic, or another reason for certainty, may have ended since; keep an open verdict. */
+	if (!one && !goes_on && !in->open && since < in->span_ms[SPAN_STEADY])
+		return ANSWER_NO;
 	f->severity = SEVERITY_WARNING;
 	f->at_once = true;
 	f->since_ms = first_timeout(in);
 	f->confidence = one ? 0.9 : goes_on ? 0.8 : 0.5;
 	if (!one && !goes_on)
-		f->why = "all peers at once: the path is dead for this port, or their job ended";
+		f->why = "all peers at once: this port has no path to them, or their job ended";
 	show_failures(in, f);
-	return SIGHT_YES;
+	return ANSWER_YES;
 }
 
-/* The first error may come in the second in which its pod ends, before the runtime reports that.
- * Traffic that goes on, another error, or half a minute shows that it does not. */
+/* When a pod ends, the first error may come up to a second before the runtime reports the end.
+ * Continued traffic, a second error, or half a minute without such a report rule this out. */
 static bool is_teardown(const struct rule_input *in)
 {
 	const struct error_run *e = &in->history->errors;
@@ -150,18 +152,18 @@ static bool is_teardown(const struct rule_input *in)
 	       in->now_ms - e->last_ms < in->span_ms[SPAN_STEADY];
 }
 
-enum sight rule_application_error(const struct rule_input *in, struct finding *f)
+enum rule_answer rule_application_error(const struct rule_input *in, struct finding *f)
 {
 	const struct error_run *e = &in->history->errors;
 
 	if (!e->seen)
 		return cannot_decide(f,
 				     "no counter of access, length or request errors is visible");
-	if (!e->last_ms || e->told || is_teardown(in))
-		return SIGHT_NO;
+	if (!e->last_ms || e->reported || is_teardown(in))
+		return ANSWER_NO;
 	f->severity = SEVERITY_WARNING;
 	f->at_once = true;
 	f->since_ms = e->first_ms;
 	show(f, series_name(e->series), "1/s", e->rate, 0);
-	return SIGHT_YES;
+	return ANSWER_YES;
 }

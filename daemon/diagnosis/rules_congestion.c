@@ -1,50 +1,52 @@
-/* Congestion, and the loop that is to control it. */
+// SPDX-License-Identifier: Apache-2.0
+/* Rules of congestion, and of the congestion control loop. */
 #include <math.h>
 #include <string.h>
 
 #include "cleanup.h"
 #include "rules.h"
 
-/* A second. */
+/* Marks a second. */
 #define LEAST_MARKS    10
-/* Of those of the last ten seconds: a loop that works is seen in bursts, if samples are short. */
+/* Samples with marks, of the last ten seconds: with short samples, a working loop shows marks in
+ * bursts. */
 #define MARKED_SAMPLES 3
 #define SHORT_S	       3
 
-/* --- does the loop work? ---------------------------------------------------------------------- */
+/* --- does congestion control work? ------------------------------------------------------------ */
 
-enum sight rule_notification_point_off(const struct rule_input *in, struct finding *f)
+enum rule_answer rule_notification_point_off(const struct rule_input *in, struct finding *f)
 {
 	double ce = rate_of(in, SERIES_CE);
 
 	if (is_soft_roce(in->port))
 		return cannot_decide(f, "soft-RoCE has no notification point");
 	if (!(ce >= limit(in, LIMIT_marks_unanswered)))
-		return SIGHT_NO;
+		return ANSWER_NO;
 	if (in->mean[SIGNAL_CNP_SENT] > 0)
-		return SIGHT_NO;
+		return ANSWER_NO;
 	f->severity = SEVERITY_WARNING;
 	f->since_ms = window_silent(in->window, in->timeline, SIGNAL_CNP_SENT, SIGNAL_CE_SHARE,
 				    in->span_ms[SPAN_LATELY]);
 	show(f, "roce_ecn_ce_received_packets_total", "1/s", ce,
 	     threshold(in, LIMIT_marks_unanswered));
 	show(f, "roce_cnp_sent_packets_total", "1/s", in->mean[SIGNAL_CNP_SENT], 0);
-	return SIGHT_YES;
+	return ANSWER_YES;
 }
 
-enum sight rule_reaction_point_off(const struct rule_input *in, struct finding *f)
+enum rule_answer rule_reaction_point_off(const struct rule_input *in, struct finding *f)
 {
 	double ignored = tally_rate(in, TALLY_CNP_IGNORED);
 
 	if (!(ignored >= limit(in, LIMIT_cnp_ignored)))
-		return SIGHT_NO;
+		return ANSWER_NO;
 	f->since_ms = in->history->tally[TALLY_CNP_IGNORED].since_ms;
 	f->severity = SEVERITY_WARNING;
 	show(f, "roce_cnp_ignored_packets_total", "1/s", rate_of(in, SERIES_CNP_IGNORED),
 	     threshold(in, LIMIT_cnp_ignored));
 	show(f, "roce_cnp_handled_packets_total", "1/s", rate_of(in, SERIES_CNP_HANDLED),
 	     (double)NAN);
-	return SIGHT_YES;
+	return ANSWER_YES;
 }
 
 /* --- congestion ------------------------------------------------------------------------------- */
@@ -69,37 +71,37 @@ static void show_marks(const struct rule_input *in, struct finding *f, enum thre
 		f->signal = SIGNAL_CNP_SENT;
 	show(f,
 	     in->marked_by_cnp
-		     ? "CNPs sent for each packet received: at least so many are marked CE"
-		     : "packets that arrive marked CE",
+		     ? "CNPs sent per packet received: a lower bound of the share marked CE"
+		     : "share of packets that arrive marked CE",
 	     "ratio", share,
 	     threshold(in, f->severity == SEVERITY_CRITICAL ? LIMIT_ce_share_critical : reached));
 }
 
-enum sight rule_incast(const struct rule_input *in, struct finding *f)
+enum rule_answer rule_incast(const struct rule_input *in, struct finding *f)
 {
 	const struct observed_qps *q = &in->port->qps;
 
 	if (!marks(in, limit(in, LIMIT_incast_ce_share)))
-		return SIGHT_NO;
+		return ANSWER_NO;
 	if (!q->known)
-		return cannot_decide(f, "how many peers there are is not visible");
+		return cannot_decide(f, "the number of peers is not visible");
 	if (isnan(in->use_received))
-		return cannot_decide(f, "how full the line is cannot be seen");
+		return cannot_decide(f, "the utilization of the line is not visible");
 	if (!(in->use_received >= limit(in, LIMIT_incast_utilisation)) ||
 	    q->peers < limit(in, LIMIT_incast_peers) ||
 	    in->mean[SIGNAL_PAUSE_SENT] >= ceiling(in, LIMIT_pause_sent_warning))
-		return SIGHT_NO;
+		return ANSWER_NO;
 	show_marks(in, f, LIMIT_incast_ce_share);
-	show(f, "received, share of what the line can carry", "ratio", in->use_received,
+	show(f, "received, share of the line's capacity", "ratio", in->use_received,
 	     threshold(in, LIMIT_incast_utilisation));
 	show(f, "peers", "", q->peers, threshold(in, LIMIT_incast_peers));
 	show(f, "roce_pfc_pause_seconds_total{direction=\"sent\"}", "ratio",
 	     in->mean[SIGNAL_PAUSE_SENT], threshold(in, LIMIT_pause_sent_warning));
-	return SIGHT_YES;
+	return ANSWER_YES;
 }
 
-/* A sender whose peers' notifications, or whose switch's pause beside them, hold it back. */
-static enum sight slowed_sender(const struct rule_input *in, struct finding *f)
+/* A sender that is slowed by CNPs from its peers, or by pause in spite of CNPs. */
+static enum rule_answer slowed_sender(const struct rule_input *in, struct finding *f)
 {
 	double cnp = in->mean[SIGNAL_CNP_RECEIVED], share = cnp / in->packets_sent;
 	double paused = in->mean[SIGNAL_PAUSE_RECEIVED];
@@ -109,22 +111,22 @@ static enum sight slowed_sender(const struct rule_input *in, struct finding *f)
 	if (!late && (!(share >= limit(in, LIMIT_cnp_share)) ||
 		      in->packets_sent < threshold(in, LIMIT_congestion_packets) ||
 		      !sustained(in, SIGNAL_CNP_RECEIVED, LEAST_MARKS)))
-		return SIGHT_NO;
+		return ANSWER_NO;
 	f->severity = late ? SEVERITY_WARNING : SEVERITY_INFO;
 	f->signal = late ? SIGNAL_PAUSE_RECEIVED : SIGNAL_CNP_RECEIVED;
-	f->why = late ? "seen by the sender: notifications come, and PFC has to stop it none the "
-			"less"
+	f->why = late ? "seen by the sender: it receives CNPs, and PFC stops it nevertheless"
 		 : is_soft_roce(in->port)
-			 ? "seen by the sender: its peers notify it, which soft-RoCE does not heed"
-			 : "seen by the sender: its peers' notifications slow it down";
+			 ? "seen by the sender: its peers send CNPs, which soft-RoCE ignores"
+			 : "seen by the sender: CNPs from its peers slow it down";
 	show(f, "CNPs received for each packet sent", "ratio", share,
 	     threshold(in, LIMIT_cnp_share));
 	show(f, "roce_pfc_pause_seconds_total{direction=\"received\"}", "ratio", paused,
 	     threshold(in, LIMIT_pause_received_warning));
-	return SIGHT_YES;
+	return ANSWER_YES;
 }
 
-/* Of the whole port that a function belongs to: a VF's line is its PF's, and all VFs share it. */
+/* Receive utilization of the physical port, summed over the PF and its VFs, which share the
+ * line. */
 static double line_use(const struct rule_input *in)
 {
 	const char *pf = in->port->parent[0] ? in->port->parent : in->port->function;
@@ -140,7 +142,7 @@ static double line_use(const struct rule_input *in)
 	return in->most > 0 ? fmax(in->use_received, sum / in->most) : (double)NAN;
 }
 
-enum sight rule_fabric_congestion(const struct rule_input *in, struct finding *f)
+enum rule_answer rule_fabric_congestion(const struct rule_input *in, struct finding *f)
 {
 	if (!in->judgeable)
 		return cannot_decide(f, "the link is not up, or was not in the whole sample");
@@ -149,39 +151,39 @@ enum sight rule_fabric_congestion(const struct rule_input *in, struct finding *f
 			       ? cannot_decide(f, "neither marks nor notifications are counted")
 			       : slowed_sender(in, f);
 	show_marks(in, f, LIMIT_ce_share_warning);
-	show(f, "received, share of what the line can carry", "ratio", in->use_received,
-	     (double)NAN);
+	show(f, "received, share of the line's capacity", "ratio", in->use_received, (double)NAN);
 	if (in->port->qps.known)
 		show(f, "peers", "", in->port->qps.peers, (double)NAN);
-	f->why = line_use(in) < 0.9 ? "the receiver's line has room: the queue is inside the "
-				      "fabric (uneven paths, oversubscription)"
-				    : NULL;
-	return SIGHT_YES;
+	f->why =
+		line_use(in) < 0.9
+			? "the receiver's line is not full: the queue is inside the fabric (uneven paths, oversubscription)"
+			: NULL;
+	return ANSWER_YES;
 }
 
-/* After a pause of its traffic a queue pair starts at a low rate again: what a job that works in
- * bursts loses there looks like congestion, and is a setting. */
-enum sight rule_slow_restarts(const struct rule_input *in, struct finding *f)
+/* A queue pair restarts at a low rate after idling. For a job with bursts this costs bandwidth and
+ * looks like congestion, but is caused by a setting. */
+enum rule_answer rule_slow_restarts(const struct rule_input *in, struct finding *f)
 {
 	double restarts = tally_rate(in, TALLY_SLOW_RESTARTS);
 
 	if (isnan(restarts))
 		return cannot_decide(f, "slow restarts are not counted");
 	if (!(restarts >= limit(in, LIMIT_slow_restart_rate)))
-		return SIGHT_NO;
+		return ANSWER_NO;
 	f->severity = SEVERITY_INFO;
 	f->since_ms = in->history->tally[TALLY_SLOW_RESTARTS].since_ms;
-	show(f, "roce_slow_restarts_total{kind=\"used\"}", "1/s", restarts,
+	show(f, "roce_slow_restarts_total", "1/s", restarts,
 	     threshold(in, LIMIT_slow_restart_rate));
 	if (rate_of(in, SERIES_SLOW_RESTART_CNPS) > 0)
-		show(f, "roce_slow_restarts_total{kind=\"cnp\"}", "1/s",
+		show(f, "roce_slow_restart_cnp_packets_total", "1/s",
 		     rate_of(in, SERIES_SLOW_RESTART_CNPS), (double)NAN);
-	return SIGHT_YES;
+	return ANSWER_YES;
 }
 
-/* --- one VF of many --------------------------------------------------------------------------- */
+/* --- noisy VF --------------------------------------------------------------------------------- */
 
-/* The VF of this physical function that moves most. */
+/* The VF of this PF with the most traffic. */
 static const struct port_observation *busiest_vf(const struct rule_input *in, double *ret_bytes,
 						 double *ret_all, unsigned *ret_active,
 						 double *ret_ce)
@@ -209,40 +211,40 @@ static const struct port_observation *busiest_vf(const struct rule_input *in, do
 	return busiest;
 }
 
-enum sight rule_noisy_neighbour(const struct rule_input *in, struct finding *f)
+enum rule_answer rule_noisy_neighbour(const struct rule_input *in, struct finding *f)
 {
 	const struct port_observation *vf;
 	double bytes, all, ce, paused;
 	unsigned active;
 
 	if (in->port->parent[0] || !in->port->function[0])
-		return SIGHT_NO;
+		return ANSWER_NO;
 	vf = busiest_vf(in, &bytes, &all, &active, &ce);
 	paused = fmax(in->mean[SIGNAL_PAUSE_SENT], in->mean[SIGNAL_PAUSE_RECEIVED]);
 	if (!vf || active < 2 || bytes < limit(in, LIMIT_neighbour_share) * all)
-		return SIGHT_NO;
+		return ANSWER_NO;
 	if (isnan(ce) && isnan(paused))
-		return cannot_decide(f, "whether the port is congested cannot be seen");
+		return cannot_decide(f, "it is not visible whether the port is congested");
 	if (!(ce >= limit(in, LIMIT_ce_share_warning)) &&
 	    !(paused >= limit(in, LIMIT_pause_sent_warning)))
-		return SIGHT_NO;
+		return ANSWER_NO;
 	f->severity = SEVERITY_WARNING;
 	f->subject = vf;
-	show(f, "bytes of one VF, share of the port's", "ratio", bytes / all,
+	show(f, "bytes of one VF, share of the port", "ratio", bytes / all,
 	     threshold(in, LIMIT_neighbour_share));
-	show(f, "packets that arrive marked CE", "ratio", ce,
+	show(f, "share of packets that arrive marked CE", "ratio", ce,
 	     threshold(in, LIMIT_ce_share_warning));
 	show(f, "roce_pfc_pause_seconds_total", "ratio", paused,
 	     threshold(in, LIMIT_pause_sent_warning));
 	show(f, "VFs with traffic", "", active, 2);
-	return SIGHT_YES;
+	return ANSWER_YES;
 }
 
-/* --- one path of many ------------------------------------------------------------------------- */
+/* --- one path for many queue pairs ------------------------------------------------------------ */
 
 #define ONE_PATH_MIN 8
 
-/* Drivers that make the UDP source port of the flow label; of others it is not known. */
+/* Drivers that derive the UDP source port from the flow label; unknown for others. */
 static bool sends_by_label(const char *driver)
 {
 	static const char *const drivers[] = {"mlx5", "irdma", "hns"};
@@ -253,31 +255,32 @@ static bool sends_by_label(const char *driver)
 	return false;
 }
 
-/* One node does not see the fabric: a hint, whatever else is wrong. */
-enum sight rule_one_path(const struct rule_input *in, struct finding *f)
+/* Info only: one node cannot see the fabric's paths. */
+enum rule_answer rule_one_path(const struct rule_input *in, struct finding *f)
 {
 	const struct observed_qps *q = &in->port->qps;
 
 	if (!q->labels_known || !sends_by_label(in->port->driver))
-		return cannot_decide(f, "which UDP source ports queue pairs have is not known");
+		return cannot_decide(f, "the UDP source ports of the queue pairs are unknown");
 	if (in->idle || q->one_label < ONE_PATH_MIN)
-		return SIGHT_NO;
+		return ANSWER_NO;
 	f->severity = SEVERITY_INFO;
 	f->confidence = 0.5;
 	show(f, "queue pairs to one peer with one flow label", "", q->one_label, ONE_PATH_MIN);
-	return SIGHT_YES;
+	return ANSWER_YES;
 }
 
-/* --- one rail of many ------------------------------------------------------------------------- */
+/* --- rail behind its siblings ----------------------------------------------------------------- */
 
-/* Of what each of the others carries; and how alike those have to be, how busy, and how many. */
+/* BEHIND: share of the other rails' traffic below which a rail is behind. ALIKE: how equal the
+ * others must be. BUSY: their least utilization. RAILS_MIN: least number of rails. */
 #define BEHIND	  0.5
 #define ALIKE	  0.75
 #define BUSY	  0.05
 #define RAILS_MIN 4
 #define RAILS_S	  120
 
-/* Anything that would say why. */
+/* True if another signal would explain it. */
 static bool has_signs(const struct rule_input *in)
 {
 	for (int s = SIGNAL_PHY_ERRORS; s < SIGNAL_BYTES_RECEIVED; s++)
@@ -286,24 +289,25 @@ static bool has_signs(const struct rule_input *in)
 	return false;
 }
 
-enum sight rule_rail_behind(const struct rule_input *in, struct finding *f)
+enum rule_answer rule_rail_behind(const struct rule_input *in, struct finding *f)
 {
 	const struct sibling_group *g = siblings_of(in->siblings, in->port);
 	double own = in->history->minute;
 
 	if (in->port->parent[0] || in->port->management || in->history->down)
-		return SIGHT_NO;
+		return ANSWER_NO;
 	if (!g || g->carried.n < RAILS_MIN)
-		return cannot_decide(f, "there are no three siblings to hold it against");
+		return cannot_decide(f, "fewer than three siblings to compare with");
 	if (in->now_ms - in->history->watched_ms < 1000 * RAILS_S ||
 	    g->carried.most < BUSY * in->line || g->carried.second < ALIKE * g->carried.most ||
 	    own > g->carried.least || own >= BEHIND * g->carried.second || has_signs(in))
-		return SIGHT_NO;
+		return ANSWER_NO;
 	f->severity = SEVERITY_INFO;
 	f->confidence = 0.5;
 	f->yields = true;
-	f->why = "the path, the peer or the job: one node alone cannot tell";
+	f->why =
+		"possible causes: the path, the peer, the job; one node alone cannot distinguish them";
 	show(f, "roce_bytes_total, over a minute", "B/s", own, BEHIND * g->carried.second);
-	show(f, "of the sibling that carries least", "B/s", g->carried.second, (double)NAN);
-	return SIGHT_YES;
+	show(f, "of the sibling with the least traffic", "B/s", g->carried.second, (double)NAN);
+	return ANSWER_YES;
 }

@@ -1,59 +1,60 @@
-/* The port's own link: is it up, has it been, and does it carry bits as they are? */
+// SPDX-License-Identifier: Apache-2.0
+/* Rules of the port's own link: is it up, was it ever, does it damage bits? */
 #include <math.h>
 #include <string.h>
 
 #include "rules.h"
 
-/* gpud's time for counting flaps. */
+/* The period in which gpud counts flaps. */
 #define FLAPS_MS    (12 * 3600 * UINT64_C(1000))
-/* A PHY receives idle symbols, too, and errors among them: of its line at least this share counts
- * as bits received. */
+/* The PHY receives idle symbols and their errors, too: count at least this share of the line as
+ * bits received. */
 #define LEAST_SHARE 0.5
 
-/* It is up again, and who uses it does not know it by the same name. */
-static bool came_back_changed(const struct rule_input *in)
+/* True if the link went down and is up again, but an address has moved to another GID index. */
+static bool returned_changed(const struct rule_input *in)
 {
 	return in->port->gid_moved &&
 	       history_flaps(in->history, in->now_ms, in->span_ms[SPAN_LATELY]) > 0;
 }
 
-enum sight rule_link_flap(const struct rule_input *in, struct finding *f)
+enum rule_answer rule_link_flap(const struct rule_input *in, struct finding *f)
 {
 	const struct history *h = in->history;
 	double down_s = h->down_ms ? (double)(in->now_ms - h->down_ms) / 1000 : 0;
 	unsigned flaps = history_flaps(h, in->now_ms, FLAPS_MS);
 
 	if (in->port->admin_down || !in->settled)
-		return SIGHT_NO;
-	if (!h->went_down && !(h->down && h->was_active) && !came_back_changed(in))
-		return SIGHT_NO;
+		return ANSWER_NO;
+	if (!h->went_down && !(h->down && h->was_active) && !returned_changed(in))
+		return ANSWER_NO;
 	f->at_once = true;
 	f->severity = flaps >= threshold(in, LIMIT_flaps_critical) ||
 				      down_s >= threshold(in, LIMIT_down_critical_seconds)
 			      ? SEVERITY_CRITICAL
 			      : SEVERITY_WARNING;
 	if (in->port->gid_moved)
-		f->why = "an address moved to another GID index: queue pairs made before use the "
-			 "old one";
+		f->why =
+			"an address moved to another GID index: existing queue pairs use the old one";
 	show(f, "roce_phy_link_down_total in 12 h", "", flaps, threshold(in, LIMIT_flaps_critical));
 	show(f, "roce_port_state", "", in->port->state, PORT_ACTIVE);
 	show(f, "down for", "s", down_s, threshold(in, LIMIT_down_critical_seconds));
-	return SIGHT_YES;
+	return ANSWER_YES;
 }
 
-enum sight rule_port_never_up(const struct rule_input *in, struct finding *f)
+enum rule_answer rule_port_never_up(const struct rule_input *in, struct finding *f)
 {
 	if (in->port->state == PORT_UNKNOWN)
 		return cannot_decide(f, "the port's state is not visible");
 	if (in->port->state != PORT_DOWN || in->history->was_active || in->port->admin_down ||
 	    !in->settled)
-		return SIGHT_NO;
+		return ANSWER_NO;
 	f->severity = SEVERITY_INFO;
 	show(f, "roce_port_state", "", in->port->state, PORT_ACTIVE);
-	return SIGHT_YES;
+	return ANSWER_YES;
 }
 
-/* The lane with the most errors, where lanes differ. */
+/* Shows the lane with the most errors. */
 static void show_lane(const struct rule_input *in, struct finding *f)
 {
 	double most = 0, sum = 0;
@@ -75,28 +76,28 @@ static void show_lane(const struct rule_input *in, struct finding *f)
 			      "ratio", most / sum, (double)NAN);
 }
 
-static enum sight judge_icrc(const struct rule_input *in, struct finding *f)
+static enum rule_answer judge_icrc(const struct rule_input *in, struct finding *f)
 {
 	double icrc = tally_rate(in, TALLY_ICRC);
 
 	if (!(icrc >= limit(in, LIMIT_least_events)))
-		return SIGHT_NO;
+		return ANSWER_NO;
 	f->since_ms = in->history->tally[TALLY_ICRC].since_ms;
 	f->severity = SEVERITY_WARNING;
-	f->why = "packets are corrupted where frame checksums hold: memory of a switch or NIC";
+	f->why =
+		"packets with a correct frame checksum are corrupted: faulty memory of a switch or NIC";
 	show(f, "roce_icrc_errors_total", "1/s", icrc, threshold(in, LIMIT_least_events));
-	return SIGHT_YES;
+	return ANSWER_YES;
 }
 
-/* Errors for each bit that the port received over a span, as far as their number is beyond chance.
- */
+/* Errors beyond chance per bit received over a span. */
 static double error_ratio(const struct rule_input *in, enum span span)
 {
 	uint64_t span_ms = in->span_ms[span];
 	double seconds, seen;
 	double errors = window_sum(in->window, in->timeline, SIGNAL_PHY_ERRORS, span_ms, &seconds);
 	double bytes = window_sum(in->window, in->timeline, SIGNAL_BYTES_RECEIVED, span_ms, &seen);
-	/* The PHY's own bytes hold what is not RDMA, too. */
+	/* Include traffic that is not RDMA. */
 	double bits = 8 *
 		      fmax(bytes, seconds * fmax(in->history->phy_rate, LEAST_SHARE * in->line));
 
@@ -105,7 +106,7 @@ static double error_ratio(const struct rule_input *in, enum span span)
 	return beyond_chance(errors) / bits;
 }
 
-enum sight rule_bad_link(const struct rule_input *in, struct finding *f)
+enum rule_answer rule_bad_link(const struct rule_input *in, struct finding *f)
 {
 	uint64_t lately_ms = in->span_ms[SPAN_LATELY];
 	double errors = window_mean(in->window, in->timeline, SIGNAL_PHY_ERRORS, lately_ms);
@@ -120,7 +121,7 @@ enum sight rule_bad_link(const struct rule_input *in, struct finding *f)
 	if (errors == 0)
 		return judge_icrc(in, f);
 	if (in->line == 0 && in->history->phy_rate == 0)
-		return cannot_decide(f, "neither bits received nor the port's rate are visible");
+		return cannot_decide(f, "neither the bits received nor the port's rate is visible");
 	ratio = fmax(error_ratio(in, SPAN_RECENT), error_ratio(in, SPAN_LATELY));
 	if (ratio < warning)
 		ratio = error_ratio(in, SPAN_LONG);
@@ -128,7 +129,7 @@ enum sight rule_bad_link(const struct rule_input *in, struct finding *f)
 	    window_count(in->window, in->timeline, SIGNAL_PHY_ERRORS, lately_ms, 0) < 2)
 		return judge_icrc(in, f);
 	grade(f, ratio, threshold(in, LIMIT_bit_errors_critical));
-	show(f, "errors past FEC for each bit received", "ratio", ratio,
+	show(f, "errors not corrected by FEC per bit received", "ratio", ratio,
 	     threshold(in, f->severity == SEVERITY_CRITICAL ? LIMIT_bit_errors_critical
 							    : LIMIT_bit_errors_warning));
 	show(f, "roce_phy_symbol_errors_total", "1/s", rate_of(in, SERIES_SYMBOL_ERRORS),
@@ -139,13 +140,13 @@ enum sight rule_bad_link(const struct rule_input *in, struct finding *f)
 		     rate_of(in, SERIES_UNCORRECTABLE), (double)NAN);
 	show_lane(in, f);
 	if (rate_of(in, SERIES_CORRECTED_BITS) > 0 && in->line > 0)
-		show(f, "bits that FEC corrected, of the line's", "ratio",
+		show(f, "bits corrected by FEC, share of the line", "ratio",
 		     rate_of(in, SERIES_CORRECTED_BITS) / (8 * in->line), (double)NAN);
-	return SIGHT_YES;
+	return ANSWER_YES;
 }
 
-/* Of other ports of its kind, the most bits that FEC corrects a second; NaN: fewer than two others
- * show that. */
+/* The highest rate of FEC-corrected bits on other ports of the same driver and speed; NaN: fewer
+ * than two of them count it. */
 static double corrected_by_others(const struct rule_input *in)
 {
 	double most = (double)NAN;
@@ -163,56 +164,55 @@ static double corrected_by_others(const struct rule_input *in)
 	return n >= 2 ? most : (double)NAN;
 }
 
-/* Forward error correction still repairs all of it: an optic or cable wears out long before the
- * first packet is damaged. Some bits are always corrected with PAM4, so only a rise counts. */
-enum sight rule_pre_fec_errors(const struct rule_input *in, struct finding *f)
+/* FEC still repairs everything: an optic or cable wears out long before the first packet is
+ * damaged. With PAM4 some bits are always corrected, so only a rise counts. */
+enum rule_answer rule_pre_fec_errors(const struct rule_input *in, struct finding *f)
 {
 	double bits = history_corrected(in->history), line_bits = 8 * in->line;
 	double factor = limit(in, LIMIT_pre_fec_factor), usual = in->history->corrected_usual;
 	double others;
 
 	if (isnan(rate_of(in, SERIES_CORRECTED_BITS)))
-		return cannot_decide(f, "the bits that FEC corrects are not counted");
+		return cannot_decide(f, "bits corrected by FEC are not counted");
 	if (!in->settled || isnan(bits) || in->line == 0)
 		return cannot_decide(f, "not watched for a minute yet, or the rate is not visible");
 	if (in->history->down || bits < limit(in, LIMIT_pre_fec_info) * line_bits)
-		return SIGHT_NO;
+		return ANSWER_NO;
 	others = corrected_by_others(in);
-	/* What all of them have is how this kind of link is. */
+	/* A value that all ports share is normal for this kind of link. */
 	if (bits < factor * (isnan(others) ? usual : others))
-		return SIGHT_NO;
+		return ANSWER_NO;
 	f->severity = bits >= threshold(in, LIMIT_pre_fec_warning) * line_bits ? SEVERITY_WARNING
 									       : SEVERITY_INFO;
-	f->why = isnan(others) ? "it rose on this port"
-			       : "the other ports of its kind have far fewer";
-	show(f, "bits that FEC corrected, of the line's", "ratio", bits / line_bits,
+	f->why = isnan(others) ? "it increased on this port" : "similar ports have far fewer";
+	show(f, "bits corrected by FEC, share of the line", "ratio", bits / line_bits,
 	     threshold(in, f->severity == SEVERITY_WARNING ? LIMIT_pre_fec_warning
 							   : LIMIT_pre_fec_info));
 	show(f, "usual on this port", "ratio", usual / line_bits, (double)NAN);
 	if (!isnan(others))
-		show(f, "most of its siblings", "ratio", others / line_bits, (double)NAN);
+		show(f, "highest of its siblings", "ratio", others / line_bits, (double)NAN);
 	show_lane(in, f);
-	return SIGHT_YES;
+	return ANSWER_YES;
 }
 
-/* A VF's rate is its PF's, and soft-RoCE's is its netdev's. */
-enum sight rule_link_degraded(const struct rule_input *in, struct finding *f)
+/* A VF has its PF's rate, and soft-RoCE its netdev's, so neither is judged. */
+enum rule_answer rule_link_degraded(const struct rule_input *in, struct finding *f)
 {
 	const struct port_observation *o = in->port;
 	uint64_t before = in->history->best_rate_bps;
 	uint64_t others = siblings_rate(in->siblings, o);
 
 	if (o->rate_bps == 0)
-		return in->history->down ? SIGHT_NO
+		return in->history->down ? ANSWER_NO
 					 : cannot_decide(f, "the port's rate is not visible");
 	if (in->history->down || !in->settled || o->parent[0] || is_soft_roce(o))
-		return SIGHT_NO;
+		return ANSWER_NO;
 	if (o->rate_bps >= before && !others)
-		return SIGHT_NO;
+		return ANSWER_NO;
 	f->severity = o->rate_bps < before ? SEVERITY_WARNING : SEVERITY_INFO;
-	f->why = o->rate_bps < before ? "it was faster while rocelet watched"
-				      : "all others of its driver here are faster";
+	f->why = o->rate_bps < before ? "it was faster earlier"
+				      : "all other ports of its driver on this node are faster";
 	show(f, "roce_port_rate_bytes_per_second", "B/s", (double)o->rate_bps / 8,
 	     (double)(o->rate_bps < before ? before : others) / 8);
-	return SIGHT_YES;
+	return ANSWER_YES;
 }

@@ -1,11 +1,11 @@
-/* Who pauses whom, for how long, and why: storms, slow receivers, paused senders. Direction is what
- * these rules turn on: pause that is sent says that this host cannot take more, pause that is
- * received that the network cannot. */
+// SPDX-License-Identifier: Apache-2.0
+/* Rules of pause: storms, slow receivers, paused senders. The direction decides: sent pause means
+ * that this host cannot take more, received pause that the network cannot. */
 #include <math.h>
 
 #include "rules.h"
 
-/* A sample of less is no proof of a storm by itself. */
+/* A shorter sample alone does not prove a storm. */
 #define WHOLE_SAMPLE_S 0.5
 
 /* --- storms ----------------------------------------------------------------------------------- */
@@ -29,11 +29,11 @@ static const struct direction received = {
 	"roce_pause_seconds_total{direction=\"received\"}",
 };
 
-/* The longest that one frame can pause, in bits of the line: 65,535 quanta of 512 bit times (IEEE
+/* Longest pause of one frame, in bits of the line: 65,535 quanta of 512 bit times (IEEE
  * 802.1Qbb). */
 #define FRAME_BITS (65535.0 * 512)
 
-/* Where a driver counts frames and no time: the most time that they can have come to. */
+/* Upper bound of the pause time if the driver counts frames but no time. */
 static double most_by_frames(const struct rule_input *in, const struct direction *d, int priority)
 {
 	double frames = rate_of(in, priority < 0 ? d->way->global_frames
@@ -42,27 +42,28 @@ static double most_by_frames(const struct rule_input *in, const struct direction
 	return frames * FRAME_BITS / (8 * in->line);
 }
 
-/* Of a priority, -1: of the whole link. */
+/* priority -1: the whole link. */
 static enum series pause_series(const struct direction *d, int priority)
 {
 	return priority < 0 ? d->way->global : (enum series)((int)d->way->pause + priority);
 }
 
-static bool stands(const struct rule_input *in, const struct direction *d, int priority,
-		   double share)
+static bool pause_stalls(const struct rule_input *in, const struct direction *d, int priority,
+			 double share)
 {
 	return share >= limit(in, LIMIT_storm_share) &&
 	       pause_bytes(in->rates, d->way, priority) <=
 		       ceiling(in, LIMIT_storm_bytes) * in->line;
 }
 
-/* NaN: nobody looked. */
-static double stood(const struct rule_input *in, const struct direction *d)
+/* Seconds without movement in burst reads; NaN: no burst was read. */
+static double pause_stalled_s(const struct rule_input *in, const struct direction *d)
 {
-	return d == &sent ? in->port->stood_sent_s : in->port->stood_received_s;
+	return d == &sent ? in->port->stalled_sent_s : in->port->stalled_received_s;
 }
 
-static enum sight storm(const struct rule_input *in, struct finding *f, const struct direction *d)
+static enum rule_answer storm(const struct rule_input *in, struct finding *f,
+			      const struct direction *d)
 {
 	bool seen = false;
 
@@ -70,43 +71,43 @@ static enum sight storm(const struct rule_input *in, struct finding *f, const st
 		return cannot_decide(f, "the link is not up, or was not in the whole sample");
 	if (in->line == 0)
 		return cannot_decide(f, "the port's rate is not visible");
-	/* Nothing can have stood for longer than it was watched. */
-	if (stood(in, d) >= threshold(in, LIMIT_storm_burst_seconds) &&
-	    1000 * stood(in, d) <= (double)(in->now_ms - in->history->first_seen_ms)) {
+	/* Ignores a stall that is longer than the port has been watched. */
+	if (pause_stalled_s(in, d) >= threshold(in, LIMIT_storm_burst_seconds) &&
+	    1000 * pause_stalled_s(in, d) <= (double)(in->now_ms - in->history->first_seen_ms)) {
 		f->severity = SEVERITY_CRITICAL;
 		f->at_once = true;
-		f->why = "seen in a burst of looks";
-		show(f, "nothing moved at a stretch, paused", "s", stood(in, d),
+		f->why = "seen by burst readings";
+		show(f, "longest pause without any traffic", "s", pause_stalled_s(in, d),
 		     threshold(in, LIMIT_storm_burst_seconds));
-		return SIGHT_YES;
+		return ANSWER_YES;
 	}
 	for (int p = -1; p < SETTINGS_PRIOS; p++) {
 		double share = rate_of(in, pause_series(d, p));
-		/* One failed read is not a driver without the counter. */
+		/* A failed read does not mean that the driver lacks the counter. */
 		bool by_frames = isnan(share) && isnan(in->rates->last[pause_series(d, p)]);
 
 		if (by_frames)
 			share = most_by_frames(in, d, p);
 		seen |= !isnan(share);
-		if (!stands(in, d, p, share))
+		if (!pause_stalls(in, d, p, share))
 			continue;
 		f->severity = SEVERITY_CRITICAL;
 		f->at_once = in->interval_s >= WHOLE_SAMPLE_S && !by_frames;
 		if (by_frames) {
 			f->confidence = 0.6;
 			f->why =
-				"this driver counts frames and no time: nothing passes, and they can have paused all of it";
+				"this driver counts pause frames only: no traffic passes, and the frames suffice to pause the whole sample";
 		}
 		show_numbered(f, p < 0 ? d->global_name : d->pause_name, p, "ratio", fmin(share, 1),
 			      threshold(in, LIMIT_storm_share));
 		show_numbered(f, d->bytes_name, p, "B/s", pause_bytes(in->rates, d->way, p),
 			      threshold(in, LIMIT_storm_bytes) * in->line);
-		return SIGHT_YES;
+		return ANSWER_YES;
 	}
-	return seen ? SIGHT_NO : cannot_decide(f, "no pause time is visible");
+	return seen ? ANSWER_NO : cannot_decide(f, "no pause time is visible");
 }
 
-enum sight rule_pause_storm_source(const struct rule_input *in, struct finding *f)
+enum rule_answer rule_pause_storm_source(const struct rule_input *in, struct finding *f)
 {
 	double errors = rate_of(in, SERIES_STORM_ERRORS);
 	double warnings = rate_of(in, SERIES_STORM_WARNINGS);
@@ -115,14 +116,14 @@ enum sight rule_pause_storm_source(const struct rule_input *in, struct finding *
 		return storm(in, f, &sent);
 	f->severity = SEVERITY_CRITICAL;
 	f->at_once = true;
-	f->why = errors > 0 ? "the NIC gave up pausing: from here on it drops"
-			    : "the NIC warns that its host has not taken anything for long";
+	f->why = errors > 0 ? "the NIC has stopped pausing and drops packets from now on"
+			    : "the NIC warns that its host has not accepted data for a long time";
 	show(f, "roce_pause_storms_total{severity=\"error\"}", "1/s", errors, 0);
 	show(f, "roce_pause_storms_total{severity=\"warning\"}", "1/s", warnings, 0);
-	return SIGHT_YES;
+	return ANSWER_YES;
 }
 
-enum sight rule_pause_storm_victim(const struct rule_input *in, struct finding *f)
+enum rule_answer rule_pause_storm_victim(const struct rule_input *in, struct finding *f)
 {
 	return storm(in, f, &received);
 }
@@ -140,14 +141,14 @@ static bool drops_on_arrival(const struct rule_input *in)
 	       certain_rate(in, SIGNAL_DISCARDS, &beyond, &share) > 0;
 }
 
-/* Packets that this NIC marked itself because its host was slow, of those received. */
+/* Packets that this NIC marked because its host is slow, as a share of those received. */
 static double marked_here(const struct rule_input *in)
 {
 	return tally_rate(in, TALLY_HOST_MARKED) / in->packets_received;
 }
 
-/* The host does not take what arrives, although the line is not full. */
-static enum sight slow_receiver(const struct rule_input *in, struct finding *f)
+/* The host does not keep up with arrivals although the line is not full. */
+static enum rule_answer slow_receiver(const struct rule_input *in, struct finding *f)
 {
 	double paused = in->mean[SIGNAL_PAUSE_SENT];
 	bool marks = marked_here(in) >= limit(in, LIMIT_ce_share_warning) &&
@@ -159,12 +160,12 @@ static enum sight slow_receiver(const struct rule_input *in, struct finding *f)
 	if (!in->judgeable)
 		return cannot_decide(f, "the link is not up, or was not in the whole sample");
 	if (!pauses && !marks && !drops_on_arrival(in))
-		return SIGHT_NO;
+		return ANSWER_NO;
 	if (isnan(in->use_received))
-		return cannot_decide(f, "how full the line is cannot be seen");
+		return cannot_decide(f, "the utilization of the line is not visible");
 	if (in->use_received >= fmin(ceiling(in, LIMIT_slow_receiver_utilisation), 1) ||
 	    in->use_received >= 0.98)
-		return SIGHT_NO;
+		return ANSWER_NO;
 	f->severity = SEVERITY_WARNING;
 	if (!pauses)
 		f->signal = SIGNAL_DISCARDS;
@@ -173,27 +174,27 @@ static enum sight slow_receiver(const struct rule_input *in, struct finding *f)
 	if (pauses)
 		grade(f, paused, threshold(in, LIMIT_pause_sent_critical));
 	f->why = pauses	 ? "it pauses the switch (direction: sent)"
-		 : marks ? "the NIC itself marks packets for its host's sake: no switch does"
+		 : marks ? "the NIC itself marks packets because its host is slow"
 			 : "packets are dropped on arrival";
 	if (pauses)
 		show_numbered(f, sent.pause_name, in->pause_sent.priority, "ratio", paused,
 			      threshold(in, f->severity == SEVERITY_CRITICAL
 						    ? LIMIT_pause_sent_critical
 						    : LIMIT_pause_sent_warning));
-	show(f, "received, share of what the line can carry", "ratio", in->use_received,
+	show(f, "received, share of the line's capacity", "ratio", in->use_received,
 	     threshold(in, LIMIT_slow_receiver_utilisation));
 	if (marks)
-		show(f, "packets that this NIC marked itself, of those received", "ratio",
+		show(f, "packets marked by this NIC, share of those received", "ratio",
 		     marked_here(in), threshold(in, LIMIT_ce_share_warning));
 	if (rate_of(in, SERIES_BUFFER_PASSED) > 0)
 		show(f, "roce_buffer_threshold_passed_total", "1/s",
 		     rate_of(in, SERIES_BUFFER_PASSED), (double)NAN);
 	if (in->mean[SIGNAL_DISCARDS] > 0)
 		show(f, "discards on arrival", "1/s", in->mean[SIGNAL_DISCARDS], (double)NAN);
-	return SIGHT_YES;
+	return ANSWER_YES;
 }
 
-/* The longest of the four ways in which NICs say that they wait for PCIe. NaN: none is seen. */
+/* Greatest of the four PCIe stall counters; NaN: none is visible. */
 static double pcie_stalled(const struct rule_input *in)
 {
 	return fmax(
@@ -211,11 +212,11 @@ static bool link_is_narrow(const struct rule_input *in)
 		      (s->pcie.width < s->pcie.max_width || s->pcie.mt_s < s->pcie.max_mt_s)));
 }
 
-enum sight rule_slow_receiver_pcie(const struct rule_input *in, struct finding *f)
+enum rule_answer rule_slow_receiver_pcie(const struct rule_input *in, struct finding *f)
 {
 	double stalled = pcie_stalled(in), overflow = tally_rate(in, TALLY_PCIE_OVERFLOW);
 	double least = limit(in, LIMIT_least_events) / LEAST_S;
-	enum sight sight;
+	enum rule_answer answer;
 
 	if (overflow >= least) {
 		grade(f, overflow, threshold(in, LIMIT_pcie_overflow_critical));
@@ -224,48 +225,48 @@ enum sight rule_slow_receiver_pcie(const struct rule_input *in, struct finding *
 		     rate_of(in, SERIES_PCIE_OVERFLOW),
 		     f->severity == SEVERITY_CRITICAL ? threshold(in, LIMIT_pcie_overflow_critical)
 						      : least);
-		return SIGHT_YES;
+		return ANSWER_YES;
 	}
 	if (isnan(stalled) && !link_is_narrow(in))
 		return cannot_decide(f, "no PCIe stall counter is visible");
-	sight = slow_receiver(in, f);
-	if (sight != SIGHT_YES)
-		return sight;
+	answer = slow_receiver(in, f);
+	if (answer != ANSWER_YES)
+		return answer;
 	if (!(stalled >= limit(in, LIMIT_pcie_stalled)) && !link_is_narrow(in))
-		return SIGHT_NO;
+		return ANSWER_NO;
 	if (!isnan(stalled))
-		show(f, "time in which the NIC waits for PCIe", "ratio", stalled,
+		show(f, "time during which the NIC waits for PCIe", "ratio", stalled,
 		     threshold(in, LIMIT_pcie_stalled));
 	if (link_is_narrow(in))
-		f->why = "the PCIe link is narrower or slower than both of its ends could be: the "
-			 "host falls behind, and pauses, drops or marks";
-	return SIGHT_YES;
+		f->why =
+			"the PCIe link is narrower or slower than both of its ends support, and the host pauses, drops or marks";
+	return ANSWER_YES;
 }
 
-enum sight rule_slow_receiver_nic_cache(const struct rule_input *in, struct finding *f)
+enum rule_answer rule_slow_receiver_nic_cache(const struct rule_input *in, struct finding *f)
 {
 	double qps = fmax(rate_of(in, SERIES_QPS),
 			  in->port->qps.known ? in->port->qps.count : (double)NAN);
 	double mrs = rate_of(in, SERIES_MRS), least = limit(in, LIMIT_nic_cache_objects);
-	enum sight sight;
+	enum rule_answer answer;
 
 	if (isnan(qps) && isnan(mrs))
 		return cannot_decide(f, "queue pairs and memory regions are not counted");
 	if (!(qps >= least) && !(mrs >= least))
-		return SIGHT_NO;
+		return ANSWER_NO;
 	if (pcie_stalled(in) >= threshold(in, LIMIT_pcie_stalled))
-		return SIGHT_NO;
-	sight = slow_receiver(in, f);
-	if (sight != SIGHT_YES)
-		return sight;
+		return ANSWER_NO;
+	answer = slow_receiver(in, f);
+	if (answer != ANSWER_YES)
+		return answer;
 	show(f, "roce_resource_active{kind=\"qp\"}", "", qps,
 	     threshold(in, LIMIT_nic_cache_objects));
 	show(f, "roce_resource_active{kind=\"mr\"}", "", mrs,
 	     threshold(in, LIMIT_nic_cache_objects));
-	return SIGHT_YES;
+	return ANSWER_YES;
 }
 
-enum sight rule_slow_receiver(const struct rule_input *in, struct finding *f)
+enum rule_answer rule_slow_receiver(const struct rule_input *in, struct finding *f)
 {
 	return slow_receiver(in, f);
 }
@@ -278,7 +279,7 @@ static bool carries_rdma(const struct rule_input *in)
 	       (in->port->qps.known && in->port->qps.count > 0) || rate_of(in, SERIES_QPS) > 1;
 }
 
-/* Of a limit, for the mean of what single samples exceed. */
+/* Share of the limit that the mean must reach in addition to the present sample. */
 #define MOSTLY 0.7
 
 static double recently(const struct rule_input *in, enum tally t)
@@ -288,7 +289,7 @@ static double recently(const struct rule_input *in, enum tally t)
 	return sum->seconds[0] > 0 ? (double)(sum->sum[0] / sum->seconds[0]) : 0;
 }
 
-enum sight rule_global_pause(const struct rule_input *in, struct finding *f)
+enum rule_answer rule_global_pause(const struct rule_input *in, struct finding *f)
 {
 	double out = rate_of(in, SERIES_GLOBAL_PAUSE_SENT);
 	double back = rate_of(in, SERIES_GLOBAL_PAUSE_RECEIVED);
@@ -304,18 +305,18 @@ enum sight rule_global_pause(const struct rule_input *in, struct finding *f)
 	      recently(in, TALLY_GLOBAL_PAUSE) >= MOSTLY * limit(in, LIMIT_global_pause)) &&
 	    !(isnan(seconds) &&
 	      tally_rate(in, TALLY_GLOBAL_FRAMES) >= limit(in, LIMIT_global_pause_frames)))
-		return SIGHT_NO;
+		return ANSWER_NO;
 	if (!carries_rdma(in))
-		return SIGHT_NO;
+		return ANSWER_NO;
 	f->severity = SEVERITY_WARNING;
-	f->why = out > 0 && back > 0 ? "in both directions: this host and the network"
-		 : out > 0	     ? "sent: this host cannot take what arrives"
-		 : back > 0	     ? "received: the network cannot take what this port sends"
+	f->why = out > 0 && back > 0 ? "both directions: this host and the network are too slow"
+		 : out > 0	     ? "sent: this host cannot receive at the arrival rate"
+		 : back > 0	     ? "received: the network cannot carry what this port sends"
 				     : NULL;
 	show(f, sent.global_name, "ratio", out, threshold(in, LIMIT_global_pause));
 	show(f, received.global_name, "ratio", back, threshold(in, LIMIT_global_pause));
 	show(f, "roce_pause_frames_total", "1/s", frames, threshold(in, LIMIT_global_pause_frames));
-	return SIGHT_YES;
+	return ANSWER_YES;
 }
 
 /* --- a paused sender -------------------------------------------------------------------------- */
@@ -325,19 +326,19 @@ static double factor_of(const struct rule_input *in)
 	return in->limits->expected == CC_PFC_ONLY ? threshold(in, LIMIT_pfc_only_factor) : 1;
 }
 
-/* Paused, and no notification has told its senders to slow down before. */
-static enum sight paused_in_silence(const struct rule_input *in, struct finding *f)
+/* Paused although no CNPs slowed the senders down before. */
+static enum rule_answer paused_in_silence(const struct rule_input *in, struct finding *f)
 {
 	double paused = in->mean[SIGNAL_PAUSE_RECEIVED], cnp = in->mean[SIGNAL_CNP_RECEIVED];
 
 	if (!in->judgeable)
 		return cannot_decide(f, "the link is not up, or was not in the whole sample");
 	if (!sustained(in, SIGNAL_PAUSE_RECEIVED, limit(in, LIMIT_pause_received) * factor_of(in)))
-		return SIGHT_NO;
+		return ANSWER_NO;
 	if (isnan(cnp) && in->limits->expected != CC_PFC_ONLY)
 		return cannot_decide(f, "CNPs received are not counted");
 	if (cnp >= ceiling(in, LIMIT_cnp_silent))
-		return SIGHT_NO;
+		return ANSWER_NO;
 	f->severity = in->limits->expected != CC_UNKNOWN &&
 				      paused >= threshold(in, LIMIT_pause_received_warning) *
 							factor_of(in)
@@ -349,38 +350,38 @@ static enum sight paused_in_silence(const struct rule_input *in, struct finding 
 	if (rate_of(in, SERIES_DISCARDS_SENT) > 0)
 		show(f, "roce_port_discards_total{direction=\"sent\"}", "1/s",
 		     rate_of(in, SERIES_DISCARDS_SENT), (double)NAN);
-	return SIGHT_YES;
+	return ANSWER_YES;
 }
 
-enum sight rule_paused_by_network(const struct rule_input *in, struct finding *f)
+enum rule_answer rule_paused_by_network(const struct rule_input *in, struct finding *f)
 {
-	enum sight sight = paused_in_silence(in, f);
+	enum rule_answer answer = paused_in_silence(in, f);
 
-	if (sight == SIGHT_YES)
-		f->why = "a congested port elsewhere (head of line), or ECN thresholds that PFC's "
-			 "come before: one node alone cannot tell";
-	return sight;
+	if (answer == ANSWER_YES)
+		f->why =
+			"possible causes: a congested port elsewhere (head-of-line blocking), or PFC thresholds below those of ECN; one node alone cannot distinguish them";
+	return answer;
 }
 
-enum sight rule_not_ecn_capable(const struct rule_input *in, struct finding *f)
+enum rule_answer rule_not_ecn_capable(const struct rule_input *in, struct finding *f)
 {
 	const struct observed_qps *q = &in->port->qps;
 	const struct port_settings *s = in->port->settings;
 	bool cm = s && (s->seen & SETTINGS_CM_TOS) && (s->cm_tos & 3) == 0 && s->cm_tos != 0;
-	enum sight paused;
+	enum rule_answer paused;
 
 	if (!q->known && !cm)
 		return cannot_decide(f, "traffic classes of queue pairs are not visible");
 	if (q->known ? q->not_ect == 0 : !cm)
-		return SIGHT_NO;
+		return ANSWER_NO;
 	paused = paused_in_silence(in, f);
-	if (paused != SIGHT_YES && in->limits->expected != CC_DCQCN)
+	if (paused != ANSWER_YES && in->limits->expected != CC_DCQCN)
 		return paused;
-	f->severity = paused == SIGHT_YES ? SEVERITY_WARNING : SEVERITY_INFO;
+	f->severity = paused == ANSWER_YES ? SEVERITY_WARNING : SEVERITY_INFO;
 	f->why = NULL;
 	if (q->known)
 		show(f, "queue pairs with ECN bits 00", "", q->not_ect, 0);
 	else
 		show(f, "rdma_cm's default type of service", "", s->cm_tos, (double)NAN);
-	return SIGHT_YES;
+	return ANSWER_YES;
 }

@@ -1,4 +1,5 @@
-/* Settings that do not go together: with the traffic, with the peer's, with the siblings'. */
+// SPDX-License-Identifier: Apache-2.0
+/* Rules of settings that do not match the traffic, the peer or the siblings. */
 #include <math.h>
 #include <string.h>
 
@@ -16,7 +17,7 @@ static bool is_less(const struct pcie_link *l)
 	return l->width < l->max_width || l->mt_s < l->max_mt_s;
 }
 
-enum sight rule_pcie_degraded(const struct rule_input *in, struct finding *f)
+enum rule_answer rule_pcie_degraded(const struct rule_input *in, struct finding *f)
 {
 	const struct port_settings *s = in->port->settings;
 	bool own = rule_is_seen(s, SETTINGS_PCIE);
@@ -29,26 +30,28 @@ enum sight rule_pcie_degraded(const struct rule_input *in, struct finding *f)
 		l = &s->pcie;
 	} else if (bridge && is_less(&s->segment_link)) {
 		l = &s->segment_link;
-		f->why = "a bridge on the way up is the narrow place";
+		f->why = "the bottleneck is a bridge above the function";
 	} else {
-		return SIGHT_NO;
+		return ANSWER_NO;
 	}
 	f->severity = SEVERITY_WARNING;
 	show(f, "PCIe lanes", "", l->width, l->max_width);
-	show(f, "PCIe rate of a lane", "MT/s", l->mt_s, l->max_mt_s);
-	return SIGHT_YES;
+	show(f, "PCIe rate per lane", "MT/s", l->mt_s, l->max_mt_s);
+	return ANSWER_YES;
 }
 
-/* --- which priority the traffic uses ---------------------------------------------------------- */
+/* --- priority of the traffic ------------------------------------------------------------------ */
 
-/* Samples after which noise is known, and how much of it a mean over seconds or a minute keeps. */
+/* NOISE_KNOWN: samples after which the noise is known. LEAST_HITS: least samples with bytes
+ * outside. */
 #define NOISE_KNOWN  10
 #define LEAST_HITS   1.9
-/* For so long the counters of RDMA and of priorities may be read after each other. */
+/* RDMA and priority counters may be read this many seconds apart. NOISE_*: share of the noise that
+ * is left in a mean over seconds, and over a minute. */
 #define READ_APART_S 0.05
 #define NOISE_FAST   1.0
 #define NOISE_SLOW   0.2
-/* A share that no noise makes. */
+/* A share that noise cannot cause. */
 #define CLEARLY	     0.2
 
 static bool is_outside(const struct rule_input *in, const struct balance *b)
@@ -57,7 +60,7 @@ static bool is_outside(const struct rule_input *in, const struct balance *b)
 	double least = limit(in, LIMIT_outside_lossless_bytes);
 	double noise = b->weight > 0 ? b->noise / b->weight : 0;
 
-	/* What the two reads miss of each other is no traffic of another priority. */
+	/* A difference between the two reads is not traffic of another priority. */
 	if (b->hits < LEAST_HITS || b->above * BALANCE_SLOW_S < READ_APART_S * b->peak)
 		return false;
 	if (b->samples < NOISE_KNOWN)
@@ -68,7 +71,7 @@ static bool is_outside(const struct rule_input *in, const struct balance *b)
 		b->slow_outside >= share * b->slow_all + NOISE_SLOW * noise);
 }
 
-/* The priority outside that carries most: RDMA's, or others' besides. */
+/* Shows the busiest lossy priority; its bytes may include other traffic. */
 static void show_priority(const struct rule_input *in, struct finding *f, enum series first)
 {
 	double most = 0;
@@ -86,27 +89,27 @@ static void show_priority(const struct rule_input *in, struct finding *f, enum s
 		show_numbered(f, series_name(first), used, "B/s", most, (double)NAN);
 }
 
-enum sight rule_wrong_priority(const struct rule_input *in, struct finding *f)
+enum rule_answer rule_wrong_priority(const struct rule_input *in, struct finding *f)
 {
 	const struct balance *out = &in->history->sent, *back = &in->history->received;
 	bool sends;
 
 	if (in->limits->expected == CC_LOSSY)
-		return SIGHT_NO;
+		return ANSWER_NO;
 	if (!rule_is_seen(in->port->settings, SETTINGS_PFC))
-		return cannot_decide(f, "which priorities are lossless is not visible");
+		return cannot_decide(f, "the lossless priorities are not visible");
 	if (in->port->settings->pfc == 0)
 		return cannot_decide(f, "no priority is lossless");
 	if (out->samples + back->samples == 0)
 		return cannot_decide(f, "bytes of the lossless priorities are not visible");
 	sends = is_outside(in, out);
 	if (!sends && !is_outside(in, back))
-		return SIGHT_NO;
+		return ANSWER_NO;
 	f->severity = SEVERITY_WARNING;
 	f->since_ms = sends ? out->since_ms : back->since_ms;
-	f->why = sends ? "sent by this host; queue pairs that the kernel does not know (DevX) do "
-			 "not show their class"
-		       : "received: the peer sends it so, or this port does not trust its DSCP";
+	f->why =
+		sends ? "sent by this host; the class of queue pairs unknown to the kernel (DevX) is not visible"
+		      : "received: the peer uses this priority, or this port does not trust DSCP";
 	show(f, "RDMA bytes sent outside the lossless priorities", "B/s", out->outside,
 	     threshold(in, LIMIT_outside_lossless) * out->all);
 	show(f, "RDMA bytes received outside the lossless priorities", "B/s", back->outside,
@@ -115,39 +118,40 @@ enum sight rule_wrong_priority(const struct rule_input *in, struct finding *f)
 	show(f, "mask of the lossless priorities", "", in->port->settings->pfc, (double)NAN);
 	if (rule_is_seen(in->port->settings, SETTINGS_DSCP))
 		show(f, "DSCP is trusted", "", in->port->settings->dscp_trusted, 1);
-	return SIGHT_YES;
+	return ANSWER_YES;
 }
 
-/* --- who agrees with whom --------------------------------------------------------------------- */
+/* --- agreement with peer and siblings --------------------------------------------------------- */
 
-enum sight rule_pfc_mismatch(const struct rule_input *in, struct finding *f)
+enum rule_answer rule_pfc_mismatch(const struct rule_input *in, struct finding *f)
 {
 	const struct port_settings *s = in->port->settings;
 	const struct sibling_group *g = siblings_of(in->siblings, in->port);
 	int others;
 
 	if (in->limits->expected == CC_LOSSY)
-		return SIGHT_NO;
+		return ANSWER_NO;
 	if (!rule_is_seen(s, SETTINGS_PFC))
-		return cannot_decide(f, "which priorities are lossless is not visible");
+		return cannot_decide(f, "the lossless priorities are not visible");
 	others = g ? siblings_agree(&g->pfc, s->pfc) : -1;
 	if (!rule_is_seen(s, SETTINGS_PEER_PFC) && others < 0)
-		return cannot_decide(f, "neither the switch (DCBX) nor siblings tell theirs");
+		return cannot_decide(
+			f, "the settings of the switch (DCBX) and of siblings are unknown");
 	f->severity = SEVERITY_WARNING;
 	show(f, "PFC mask of this port", "", s->pfc, (double)NAN);
 	if (rule_is_seen(s, SETTINGS_PEER_PFC) && s->peer_pfc != s->pfc) {
 		show(f, "PFC mask of the switch port", "", s->peer_pfc, s->pfc);
-		f->why = "the switch says otherwise";
-		return SIGHT_YES;
+		f->why = "the switch port has another mask";
+		return ANSWER_YES;
 	}
 	if (others < 0 || others == s->pfc)
-		return SIGHT_NO;
+		return ANSWER_NO;
 	show(f, "PFC mask of all siblings", "", others, s->pfc);
-	f->why = "all siblings agree on another one";
-	return SIGHT_YES;
+	f->why = "all siblings have another mask";
+	return ANSWER_YES;
 }
 
-enum sight rule_mtu_mismatch(const struct rule_input *in, struct finding *f)
+enum rule_answer rule_mtu_mismatch(const struct rule_input *in, struct finding *f)
 {
 	const struct sibling_group *g = siblings_of(in->siblings, in->port);
 	unsigned mtu = in->port->mtu;
@@ -158,17 +162,18 @@ enum sight rule_mtu_mismatch(const struct rule_input *in, struct finding *f)
 		return cannot_decide(f, "the port's MTU is not visible");
 	f->severity = SEVERITY_WARNING;
 	if (path > mtu) {
-		show(f, "greatest path MTU of queue pairs", "B", path, mtu);
-		f->why = "queue pairs send larger packets than the port takes now";
-		return SIGHT_YES;
+		show(f, "largest path MTU of queue pairs", "B", path, mtu);
+		f->why = "queue pairs send larger packets than the port accepts now";
+		return ANSWER_YES;
 	}
 	others = g ? siblings_agree(&g->mtu, mtu) : -1;
 	if (others < 0 || others == (int)mtu)
 		return path || others >= 0
-			       ? SIGHT_NO
-			       : cannot_decide(f, "neither queue pairs nor siblings tell theirs");
+			       ? ANSWER_NO
+			       : cannot_decide(f,
+					       "the MTUs of queue pairs and siblings are unknown");
 	f->severity = SEVERITY_INFO;
 	show(f, "roce_port_mtu_bytes", "B", mtu, others);
-	f->why = "all siblings have another one";
-	return SIGHT_YES;
+	f->why = "all siblings have another MTU";
+	return ANSWER_YES;
 }

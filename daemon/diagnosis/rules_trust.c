@@ -1,22 +1,23 @@
-/* Can the data be trusted, and the NIC that counts? */
+// SPDX-License-Identifier: Apache-2.0
+/* Rules of trust: are the counters plausible, and does the NIC work? */
 #include <math.h>
 #include <string.h>
 
 #include "rules.h"
 
-/* For how long counters have to contradict each other or to stand still. */
+/* Least seconds for which counters contradict each other or stand still. */
 #define CONTRADICTION_S 10
 #define STUCK_S		10
 
-static enum sight rule_stuck(struct finding *f, enum severity severity, const char *why)
+static enum rule_answer rule_stuck(struct finding *f, enum severity severity, const char *why)
 {
 	f->severity = severity;
 	f->why = why;
 	f->at_once = true;
-	return SIGHT_YES;
+	return ANSWER_YES;
 }
 
-/* The first sample of those that so many seconds come from. */
+/* Time of the first of the samples that these seconds cover. */
 static uint64_t rule_first_of(const struct rule_input *in, double seconds)
 {
 	return in->now_ms - (uint64_t)(1000 * fmax(seconds - in->interval_s, 0));
@@ -31,13 +32,13 @@ static bool has_vfs(const struct rule_input *in)
 	return false;
 }
 
-enum sight rule_nic_stuck(const struct rule_input *in, struct finding *f)
+enum rule_answer rule_nic_stuck(const struct rule_input *in, struct finding *f)
 {
 	const struct observed_health *h = &in->port->health;
 
 	if (h->unreachable)
 		return rule_stuck(f, SEVERITY_CRITICAL,
-				  "the function does not answer on the bus any more");
+				  "the function no longer responds on the bus");
 	if (h->driverless && in->settled)
 		return rule_stuck(f, SEVERITY_CRITICAL, "the function has no RDMA device");
 	if (h->devlink_error[0])
@@ -46,7 +47,7 @@ enum sight rule_nic_stuck(const struct rule_input *in, struct finding *f)
 	if (in->history->commands_fail)
 		return rule_stuck(f, SEVERITY_WARNING, "firmware commands fail");
 	if (in->history->stuck_s < STUCK_S && (in->history->frozen_s < STUCK_S || has_vfs(in)))
-		return SIGHT_NO;
+		return ANSWER_NO;
 	show(f, "roce_bytes_total", "B/s",
 	     rate_of(in, SERIES_BYTES_RECEIVED) + rate_of(in, SERIES_BYTES_SENT), (double)NAN);
 	show(f, "roce_packets_total", "1/s",
@@ -54,55 +55,55 @@ enum sight rule_nic_stuck(const struct rule_input *in, struct finding *f)
 	show(f, "standing still for", "s", fmax(in->history->stuck_s, in->history->frozen_s),
 	     STUCK_S);
 	f->since_ms = rule_first_of(in, fmax(in->history->stuck_s, in->history->frozen_s));
-	return rule_stuck(f, SEVERITY_WARNING, "counters stand still while traffic flows");
+	return rule_stuck(f, SEVERITY_WARNING, "counters do not move while traffic flows");
 }
 
-/* One is enough: the kernel's watchdog waits for seconds, and no healthy NIC has any. */
-enum sight rule_nic_reset(const struct rule_input *in, struct finding *f)
+/* One event is enough: the kernel's watchdog waits for seconds, and a healthy NIC has none. */
+enum rule_answer rule_nic_reset(const struct rule_input *in, struct finding *f)
 {
 	double timeouts = rate_of(in, SERIES_TX_TIMEOUTS);
 	double reports = rate_of(in, SERIES_HEALTH_REPORTS);
 
 	if (isnan(timeouts) && isnan(reports))
-		return cannot_decide(f, "no program watches for transmit timeouts and reports of "
-					"drivers");
+		return cannot_decide(f,
+				     "no BPF program watches transmit timeouts and driver reports");
 	if (!(timeouts > 0) && !(reports > 0))
-		return SIGHT_NO;
+		return ANSWER_NO;
 	f->severity = SEVERITY_WARNING;
 	f->at_once = true;
-	f->why = timeouts > 0 ? "a transmit queue of its netdev sent nothing for seconds"
+	f->why = timeouts > 0 ? "a transmit queue of its netdev hung for seconds"
 			      : "its driver reported an error to devlink";
 	show(f, "roce_nic_faults_total{kind=\"tx_timeout\"}", "", timeouts * in->interval_s, 0);
 	show(f, "roce_nic_faults_total{kind=\"health_report\"}", "", reports * in->interval_s, 0);
-	return SIGHT_YES;
+	return ANSWER_YES;
 }
 
-/* Without the node of its uverbs device no pod can use the port. issm and umad are for subnet
- * management, which some NICs are built without: umad is a remark only. */
-enum sight rule_no_device_node(const struct rule_input *in, struct finding *f)
+/* Without the node of its uverbs device no pod can use the port. issm and umad serve subnet
+ * management, which some NICs are built without, so umad is info only. */
+enum rule_answer rule_no_device_node(const struct rule_input *in, struct finding *f)
 {
 	const struct observed_health *h = &in->port->health;
 
 	if ((!h->no_uverbs && !h->no_umad) || in->port->state != PORT_ACTIVE || !in->settled)
-		return SIGHT_NO;
+		return ANSWER_NO;
 	f->severity = h->no_uverbs ? SEVERITY_WARNING : SEVERITY_INFO;
 	f->why = h->no_uverbs ? "uverbs: no pod can open the device" : "umad";
-	return SIGHT_YES;
+	return ANSWER_YES;
 }
 
-enum sight rule_function_restricted(const struct rule_input *in, struct finding *f)
+enum rule_answer rule_function_restricted(const struct rule_input *in, struct finding *f)
 {
 	if (!in->port->health.restricted[0])
-		return SIGHT_NO;
+		return ANSWER_NO;
 	f->severity = SEVERITY_INFO;
 	f->at_once = true;
-	return SIGHT_YES;
+	return ANSWER_YES;
 }
 
-enum sight rule_contradicting_counters(const struct rule_input *in, struct finding *f)
+enum rule_answer rule_contradicting_counters(const struct rule_input *in, struct finding *f)
 {
 	if (in->history->disagree_s < CONTRADICTION_S)
-		return SIGHT_NO;
+		return ANSWER_NO;
 	f->severity = SEVERITY_WARNING;
 	f->since_ms = rule_first_of(in, in->history->disagree_s);
 	show(f, "roce_ecn_ce_received_packets_total", "1/s", rate_of(in, SERIES_CE), (double)NAN);
@@ -114,22 +115,22 @@ enum sight rule_contradicting_counters(const struct rule_input *in, struct findi
 	show_numbered(f, "roce_pfc_pause_seconds_total{direction=\"sent\",priority=\"#\"}",
 		      in->pause_sent.priority, "ratio", in->pause_sent.share, (double)NAN);
 	show(f, "contradicting for", "s", in->history->disagree_s, CONTRADICTION_S);
-	return SIGHT_YES;
+	return ANSWER_YES;
 }
 
-/* A source belongs to the node: its physical functions speak of it, not each VF. */
-enum sight rule_blind_spot(const struct rule_input *in, struct finding *f)
+/* A source is the node's, so report it for physical functions, not for each VF. */
+enum rule_answer rule_blind_spot(const struct rule_input *in, struct finding *f)
 {
 	double stale = threshold(in, LIMIT_stale_source_seconds);
 
 	f->severity = SEVERITY_INFO;
-	if (in->history->beyond) {
-		show(f, "rates beyond what the line can carry", "", in->rates->ignored, 0);
-		f->why = "rates that no line can carry were ignored";
-		return SIGHT_YES;
+	if (in->history->above_line_rate) {
+		show(f, "rates above the line's capacity", "", in->rates->ignored, 0);
+		f->why = "impossible rates were ignored";
+		return ANSWER_YES;
 	}
 	if (in->port->parent[0])
-		return SIGHT_NO;
+		return ANSWER_NO;
 	for (int s = 0; s < N_SOURCES; s++) {
 		const struct source_state *source = &in->all->sources[s];
 		double age = ((double)in->now_ms - (double)source->read_ms) / 1000;
@@ -138,8 +139,8 @@ enum sight rule_blind_spot(const struct rule_input *in, struct finding *f)
 		    (!source->read_ms && in->now_ms - in->history->first_seen_ms < 1000 * stale))
 			continue;
 		show(f, "rocelet_source_age_seconds", "s", age, stale);
-		f->why = "a source of counters is silent";
-		return SIGHT_YES;
+		f->why = "a source of counters delivers no values";
+		return ANSWER_YES;
 	}
-	return SIGHT_NO;
+	return ANSWER_NO;
 }

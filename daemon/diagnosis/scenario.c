@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "scenario.h"
 
 #include <jansson.h>
@@ -9,7 +10,7 @@
 #include "scenario_lines.h"
 
 #define T_MAX	    1e9 /* seconds */
-/* Lines that are no further apart are one point in time, unless a port comes twice. */
+/* Lines less than this apart are one point in time, unless a port occurs twice. */
 #define SAME_TIME_S 0.3
 #define TITLE_SIZE  128
 
@@ -17,12 +18,12 @@ struct scenario {
 	struct scenario_lines lines;
 	struct thresholds *limits;
 	char title[TITLE_SIZE];
-	json_t *next; /* a line that belongs to the next point in time; owned */
+	json_t *next; /* first line of the next point in time; owned */
 	double start_unix, interval_s;
-	double t, full_t; /* of the present point in time, and of the last one of all ports */
+	double t, full_t; /* of the present point in time, and of the last one with all ports */
 	bool has_t, partial;
-	double wall;		      /* unix seconds; NaN = what start and t say */
-	double source_age[N_SOURCES]; /* NaN: not told, so fresh */
+	double wall;		      /* unix seconds; NaN = derived from start and t */
+	double source_age[N_SOURCES]; /* age in seconds; 0 unless the file says otherwise */
 	bool source_used[N_SOURCES];
 	struct scenario_port **ports;
 	struct port_observation *observed;
@@ -31,7 +32,7 @@ struct scenario {
 
 /* --- ports ------------------------------------------------------------------------------------ */
 
-/* NULL: there is no room. */
+/* Finds or adds a port. NULL: too many ports, name too long, or out of memory. */
 static struct scenario_port *scenario_find_port(struct scenario *s, const char *device,
 						uint32_t port)
 {
@@ -41,7 +42,7 @@ static struct scenario_port *scenario_find_port(struct scenario *s, const char *
 		if (s->ports[i]->o.port == port && strcmp(s->ports[i]->o.device, device) == 0)
 			return s->ports[i];
 	if (s->n_ports == SCENARIO_PORTS_MAX || strlen(device) >= RDMA_NAME_SIZE) {
-		scenario_tell(MISTAKE_TOO_MANY_PORTS, device, &s->lines);
+		scenario_report(MISTAKE_TOO_MANY_PORTS, device, &s->lines);
 		return NULL;
 	}
 	if (s->n_ports == s->room_ports) {
@@ -73,11 +74,11 @@ static struct scenario_port *scenario_port_of(struct scenario *s, const json_t *
 	json_int_t n = port ? json_integer_value(port) : 1;
 
 	if (!device || !device[0]) {
-		scenario_tell(MISTAKE_NO_DEVICE, NULL, &s->lines);
+		scenario_report(MISTAKE_NO_DEVICE, NULL, &s->lines);
 		return NULL;
 	}
 	if (n < 0 || n > UINT32_MAX || (port && !json_is_integer(port))) {
-		scenario_tell(MISTAKE_WRONG_TYPE, "port", &s->lines);
+		scenario_report(MISTAKE_WRONG_TYPE, "port", &s->lines);
 		return NULL;
 	}
 	return scenario_find_port(s, device, (uint32_t)n);
@@ -94,9 +95,9 @@ static void take_thresholds(struct scenario *s, const json_t *object)
 		struct err e = {0};
 
 		if (!json_is_number(v))
-			scenario_tell(MISTAKE_WRONG_TYPE, key, &s->lines);
+			scenario_report(MISTAKE_WRONG_TYPE, key, &s->lines);
 		else if (thresholds_set(s->limits, key, json_number_value(v), &e) < 0)
-			scenario_tell(MISTAKE_THRESHOLD, e.msg, &s->lines);
+			scenario_report(MISTAKE_THRESHOLD, e.msg, &s->lines);
 	}
 }
 
@@ -104,7 +105,7 @@ static const char *const port_skips[] = {"device", "port", "values", "about", NU
 
 static void take_header_ports(struct scenario *s, const json_t *list)
 {
-	const struct scenario_complaints c = {scenario_tell, &s->lines};
+	const struct scenario_complaints c = {scenario_report, &s->lines};
 	json_t *object;
 	size_t i;
 
@@ -145,13 +146,13 @@ static void take_header(struct scenario *s, const json_t *h)
 		while (known[i] && strcmp(known[i], key) != 0)
 			i++;
 		if (!known[i])
-			scenario_tell(MISTAKE_UNKNOWN_KEY, key, &s->lines);
+			scenario_report(MISTAKE_UNKNOWN_KEY, key, &s->lines);
 	}
 	snprintf(s->title, sizeof(s->title), "%s", title ? title : "");
 	s->start_unix = json_number_value(json_object_get(h, "start"));
 	s->interval_s = interval > 0 && interval < T_MAX ? interval : 1;
 	if (expected && thresholds_expect(s->limits, expected, &e) < 0)
-		scenario_tell(MISTAKE_THRESHOLD, e.msg, &s->lines);
+		scenario_report(MISTAKE_THRESHOLD, e.msg, &s->lines);
 	take_thresholds(s, json_object_get(h, "thresholds"));
 	take_header_ports(s, json_object_get(h, "ports"));
 }
@@ -173,13 +174,13 @@ static void take_sources(struct scenario *s, const json_t *sources)
 
 static void scenario_take_port(struct scenario *s, const json_t *object, const char *const *skip)
 {
-	const struct scenario_complaints c = {scenario_tell, &s->lines};
+	const struct scenario_complaints c = {scenario_report, &s->lines};
 	struct scenario_port *p = scenario_port_of(s, object);
 
 	if (!p)
 		return;
 	if (p->sampled) {
-		scenario_tell(MISTAKE_TWICE, p->o.device, &s->lines);
+		scenario_report(MISTAKE_TWICE, p->o.device, &s->lines);
 		return;
 	}
 	p->sampled = true;
@@ -214,12 +215,13 @@ static bool time_of(struct scenario *s, const json_t *object, double *ret)
 	*ret = json_number_value(t);
 	if (json_is_number(t) && *ret >= 0 && *ret <= T_MAX)
 		return true;
-	scenario_tell(json_object_get(object, "scenario") ? MISTAKE_LATE_HEADER : MISTAKE_NO_TIME,
-		      NULL, &s->lines);
+	scenario_report(json_object_get(object, "scenario") ? MISTAKE_LATE_HEADER : MISTAKE_NO_TIME,
+			NULL, &s->lines);
 	return false;
 }
 
-/* Is a line a beginning of the next point in time: later, and not only by what sampling takes? */
+/* True if the line begins the next point in time: it is later by more than the time that sampling
+ * needs, or its port has occurred already. */
 static bool begins_next(struct scenario *s, const json_t *object, double t)
 {
 	const char *device = json_string_value(json_object_get(object, "device"));
@@ -249,7 +251,8 @@ static void begin_time(struct scenario *s, double t)
 		scenario_port_clear(s->ports[i]);
 }
 
-/* Ports that no line told of could not be looked at; in a hurry only those that moved are. */
+/* Ports without a line are not visible, except in a partial sample, which holds only the ports that
+ * were read. */
 static void scenario_finish(struct scenario *s, struct observation *ret)
 {
 	double started = s->start_unix > 0 ? s->start_unix + s->t : 0;
@@ -304,7 +307,7 @@ int scenario_next(struct scenario *s, struct observation *ret, struct err *e)
 			continue;
 		}
 		if (t < s->t) {
-			scenario_tell(MISTAKE_TIME_BACK, NULL, &s->lines);
+			scenario_report(MISTAKE_TIME_BACK, NULL, &s->lines);
 			json_decref(object);
 			continue;
 		}
@@ -314,7 +317,7 @@ int scenario_next(struct scenario *s, struct observation *ret, struct err *e)
 			return 1;
 		}
 		if (!s->has_t && t == s->t && t >= 0) {
-			scenario_tell(MISTAKE_TWICE, "everything", &s->lines);
+			scenario_report(MISTAKE_TWICE, "everything", &s->lines);
 			json_decref(object);
 			continue;
 		}
@@ -329,7 +332,7 @@ int scenario_next(struct scenario *s, struct observation *ret, struct err *e)
 	return 1;
 }
 
-/* --- the whole -------------------------------------------------------------------------------- */
+/* --- open, close ------------------------------------------------------------------------------ */
 
 int scenario_open(struct scenario **ret, FILE *file, const char *name, struct thresholds *limits,
 		  scenario_complain_fn *complain, void *arg, struct err *e)

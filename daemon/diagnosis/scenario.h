@@ -1,8 +1,9 @@
-/* scenario.h - scenario files (docs/reference/scenarios.md) as observations, one point in time
- * after the other. Pure, but for reading the file.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* scenario.h - reads a scenario file (docs/reference/scenarios.md) as observations, one point in
+ * time after the other. Pure, except for reading the file.
  *
- * Memory is bounded whatever the file holds: one line, and one struct for each port. What is wrong
- * is passed over; of each kind of mistake the first is complained of, with its line. */
+ * Memory is bounded whatever the file holds: one line, and one struct per port. Invalid input is
+ * skipped; the first mistake of each kind is reported with its line number. */
 #pragma once
 
 #include <stdio.h>
@@ -12,23 +13,23 @@
 
 #define SCENARIO_PORTS_MAX 1024
 #define SCENARIO_LINE_MAX  (8 << 20)
-/* t = 0 of a file, as the monotonic clock of observations. */
+/* Monotonic time of an observation at t = 0 of the file. */
 #define SCENARIO_BASE_MS   1000000
 
 struct scenario;
 
-/* "FILE: line 12: ...", of FILE the name that was given. */
+/* message: "FILE: line 12: ...", with the name given to scenario_open(). */
 typedef void scenario_complain_fn(const char *message, void *arg);
 
-/* Reads the header, if there is one; thresholds and expectations of congestion control in it change
- * *limits. The file stays the caller's. -ENOMEM, or -errno of reading. */
+/* Reads the header, if there is one, and applies its thresholds and expected congestion control to
+ * *limits. The caller keeps the file and closes it. -ENOMEM, or -errno of reading. */
 int scenario_open(struct scenario **ret, FILE *, const char *name, struct thresholds *limits,
 		  scenario_complain_fn *, void *arg, struct err *);
-/* 1: *ret is the next point in time, borrowed until the next call; 0: the end; else -errno. */
+/* 1: *ret is the next point in time, borrowed until the next call; 0: end of file; else -errno. */
 int scenario_next(struct scenario *, struct observation *ret, struct err *);
-/* Complains in one line of mistakes that came again. */
+/* Reports in one line how many mistakes were repeated. */
 void scenario_sum_up(struct scenario *);
 void scenario_free(struct scenario *);
 
-/* Of the header; "" = none. */
+/* Title from the header; "" = none. */
 const char *scenario_title(const struct scenario *);

@@ -1,7 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "scenario_keys.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#include "json_text.h"
 
 bool key_read_text(char *field, size_t size, const json_t *v)
 {
@@ -11,7 +14,7 @@ bool key_read_text(char *field, size_t size, const json_t *v)
 		return false;
 	memset(field, 0, size);
 	if (!text)
-		return true; /* unknown from now on */
+		return true; /* null: unknown from now on */
 	snprintf(field, size, "%s", text);
 	return true;
 }
@@ -67,9 +70,9 @@ static bool is_one_of(const char *name, const char *const *list)
 }
 
 void keys_read(struct scenario_port *p, void *base, const json_t *object, const struct key *keys,
-	       size_t n, const char *const *skip, uint32_t *ret_seen,
-	       const struct scenario_complaints *c)
+	       size_t n, const char *const *skip, uint32_t *ret_seen)
 {
+	const struct scenario_complaints *c = p->complaints;
 	const char *name;
 	json_t *v;
 
@@ -77,14 +80,59 @@ void keys_read(struct scenario_port *p, void *base, const json_t *object, const 
 		const struct key *k = scenario_keys_find_key(keys, n, name);
 
 		if (!k && !is_one_of(name, skip))
-			c->tell(MISTAKE_UNKNOWN_KEY, name, c->arg);
+			c->report(MISTAKE_UNKNOWN_KEY, name, c->arg);
 		if (!k)
 			continue;
-		if (k->read ? k->read(p, v, c) : read_field(base, k, v)) {
+		if (k->read ? k->read(p, v) : read_field(base, k, v)) {
 			if (ret_seen)
 				*ret_seen |= k->seen;
 		} else {
-			c->tell(MISTAKE_WRONG_TYPE, name, c->arg);
+			c->report(MISTAKE_WRONG_TYPE, name, c->arg);
 		}
 	}
+}
+
+static json_t *key_json(const void *base, const struct key *k)
+{
+	const void *field = (const char *)base + k->offset;
+
+	switch (k->type) {
+	case KEY_TEXT:
+		return json_text(field);
+	case KEY_BOOL:
+		return json_boolean(*(const bool *)field);
+	case KEY_U8:
+		return json_integer(*(const uint8_t *)field);
+	case KEY_U32:
+		return json_integer(*(const uint32_t *)field);
+	case KEY_U64:
+		return json_integer((json_int_t) * (const uint64_t *)field);
+	case KEY_OBJECT:
+		break;
+	}
+	return NULL;
+}
+
+bool keys_write(json_t *object, const struct port_observation *o, const void *base,
+		const struct key *keys, size_t n, uint32_t seen)
+{
+	bool ok = true;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct key *k = &keys[i];
+
+		if ((k->seen & ~seen) || (!k->write && k->type == KEY_OBJECT))
+			continue;
+		ok &= json_object_set_new(object, k->name,
+					  k->write ? k->write(o) : key_json(base, k)) == 0;
+	}
+	return ok;
+}
+
+json_t *scenario_keys_whole(json_t *object, bool ok)
+{
+	if (ok)
+		return object;
+	json_decref(object);
+	return NULL;
 }

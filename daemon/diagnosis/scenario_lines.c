@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "scenario_lines.h"
 
 #include <stdlib.h>
@@ -5,24 +6,24 @@
 
 #define MESSAGE_SIZE 512
 
-/* --- complaints ------------------------------------------------------------------------------- */
+/* --- mistakes --------------------------------------------------------------------------------- */
 
-void scenario_tell(enum scenario_mistake m, const char *what, void *arg)
+void scenario_report(enum scenario_mistake m, const char *what, void *arg)
 {
 	static const char *const texts[N_MISTAKES] = {
-		[MISTAKE_NOT_JSON] = "no JSON: %.120s; the line is passed over",
-		[MISTAKE_NOT_OBJECT] = "no JSON object; the line is passed over%.0s",
-		[MISTAKE_TOO_LONG] = "longer than 8 MiB; the line is passed over%.0s",
-		[MISTAKE_NO_TIME] = "no \"t\" from 0 on; the line is passed over%.0s",
-		[MISTAKE_TIME_BACK] = "time goes backwards; the line is passed over%.0s",
-		[MISTAKE_TWICE] = "%.120s was told of at this time before; the line is passed over",
-		[MISTAKE_NO_DEVICE] = "no \"device\"; what it says of a port is passed over%.0s",
-		[MISTAKE_TOO_MANY_PORTS] = "more than 1024 ports; %.120s is passed over",
-		[MISTAKE_UNKNOWN_KEY] = "%.120s is no key; it is passed over",
-		[MISTAKE_UNKNOWN_SERIES] = "%.120s is no series; it is passed over",
-		[MISTAKE_WRONG_TYPE] = "%.120s: not a value that it can have; it is passed over",
-		[MISTAKE_THRESHOLD] = "%.200s; it is passed over",
-		[MISTAKE_LATE_HEADER] = "a second header; it is passed over%.0s",
+		[MISTAKE_NOT_JSON] = "not JSON: %.120s; line ignored",
+		[MISTAKE_NOT_OBJECT] = "not a JSON object; line ignored%.0s",
+		[MISTAKE_TOO_LONG] = "longer than 8 MiB; line ignored%.0s",
+		[MISTAKE_NO_TIME] = "\"t\" missing or negative; line ignored%.0s",
+		[MISTAKE_TIME_BACK] = "time goes backwards; line ignored%.0s",
+		[MISTAKE_TWICE] = "%.120s occurs twice at this time; line ignored",
+		[MISTAKE_NO_DEVICE] = "port without \"device\" ignored%.0s",
+		[MISTAKE_TOO_MANY_PORTS] = "more than 1024 ports; %.120s ignored",
+		[MISTAKE_UNKNOWN_KEY] = "unknown key %.120s ignored",
+		[MISTAKE_UNKNOWN_SERIES] = "unknown series %.120s ignored",
+		[MISTAKE_WRONG_TYPE] = "%.120s: invalid value ignored",
+		[MISTAKE_THRESHOLD] = "%.200s; ignored",
+		[MISTAKE_LATE_HEADER] = "second header ignored%.0s",
 	};
 	struct scenario_lines *s = arg;
 	char text[MESSAGE_SIZE], message[2 * MESSAGE_SIZE];
@@ -51,7 +52,7 @@ void scenario_lines_sum_up(struct scenario_lines *s)
 
 /* --- lines ------------------------------------------------------------------------------------ */
 
-/* A line of any length into what memory there is for one. 1: a line; 0: the end. */
+/* Reads a line; the part beyond SCENARIO_LINE_MAX is dropped. 1: a line; 0: end of file. */
 static int read_line(struct scenario_lines *s, size_t *ret_len, bool *ret_too_long, struct err *e)
 {
 	size_t len = 0;
@@ -100,7 +101,7 @@ int scenario_lines_next(struct scenario_lines *s, json_t **ret, struct err *e)
 		json_t *object;
 
 		if (too_long) {
-			scenario_tell(MISTAKE_TOO_LONG, NULL, s);
+			scenario_report(MISTAKE_TOO_LONG, NULL, s);
 			continue;
 		}
 		if (scenario_is_blank(s->line, len))
@@ -110,7 +111,7 @@ int scenario_lines_next(struct scenario_lines *s, json_t **ret, struct err *e)
 			*ret = object;
 			return 1;
 		}
-		scenario_tell(object ? MISTAKE_NOT_OBJECT : MISTAKE_NOT_JSON, error.text, s);
+		scenario_report(object ? MISTAKE_NOT_OBJECT : MISTAKE_NOT_JSON, error.text, s);
 		json_decref(object);
 	}
 	return r;

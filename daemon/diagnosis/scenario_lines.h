@@ -1,5 +1,6 @@
-/* scenario_lines.h - the lines of a scenario file, and what is wrong with them. Pure, but for
- * reading the file. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* scenario_lines.h - the lines of a scenario file, and reports of mistakes in them. Pure, except
+ * for reading the file. */
 #pragma once
 
 #include "scenario.h"
@@ -16,8 +17,8 @@ struct scenario_lines {
 	uint64_t mistakes[N_MISTAKES];
 };
 
-/* The next line that is a JSON object, which is the caller's then. 1; 0: the end; else -errno. */
+/* The next line that is a JSON object; the caller owns *ret. 1; 0: end of file; else -errno. */
 int scenario_lines_next(struct scenario_lines *, json_t **ret, struct err *);
-/* Complains of the first mistake of each kind; lines: a struct scenario_lines. */
-void scenario_tell(enum scenario_mistake, const char *what, void *lines);
+/* Reports the first mistake of each kind. lines: a struct scenario_lines. */
+void scenario_report(enum scenario_mistake, const char *what, void *lines);
 void scenario_lines_sum_up(struct scenario_lines *);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "scenario_port.h"
 
 #include <math.h>
@@ -6,14 +7,15 @@
 #include <string.h>
 
 #include "cleanup.h"
+#include "json_text.h"
 #include "scenario_keys.h"
 
 #define SERIES_NAME_MAX 256
-#define BITS_IN_BYTE	8
+#define BITS_IN_BYTE	8.0
 
 /* --- settings --------------------------------------------------------------------------------- */
 
-/* A mask, or a list of priorities. */
+/* A bit mask, or a list of priorities. */
 static bool read_mask(uint8_t *ret, const json_t *v)
 {
 	double n = json_number_value(v);
@@ -36,35 +38,50 @@ static bool read_mask(uint8_t *ret, const json_t *v)
 	return json_is_array(v);
 }
 
-static bool read_pfc(struct scenario_port *p, const json_t *v, const struct scenario_complaints *c)
+static bool read_pfc(struct scenario_port *p, const json_t *v)
 {
-	(void)c;
 	return read_mask(&p->settings.pfc, v);
 }
 
-static bool read_peer_pfc(struct scenario_port *p, const json_t *v,
-			  const struct scenario_complaints *c)
+static bool read_peer_pfc(struct scenario_port *p, const json_t *v)
 {
-	(void)c;
 	return read_mask(&p->settings.peer_pfc, v);
 }
 
-static bool read_trust(struct scenario_port *p, const json_t *v,
-		       const struct scenario_complaints *c)
+static json_t *write_pfc(const struct port_observation *o)
+{
+	return json_integer(o->settings->pfc);
+}
+
+static json_t *write_peer_pfc(const struct port_observation *o)
+{
+	return json_integer(o->settings->peer_pfc);
+}
+
+static bool read_trust(struct scenario_port *p, const json_t *v)
 {
 	const char *word = json_string_value(v);
 
-	(void)c;
 	p->settings.dscp_trusted = word && strcmp(word, "dscp") == 0;
 	return word != NULL;
 }
 
-static bool read_dscp(struct scenario_port *p, const json_t *v, const struct scenario_complaints *c)
+static json_t *write_trust(const struct port_observation *o)
+{
+	return json_string(o->settings->dscp_trusted ? "dscp" : "pcp");
+}
+
+static bool read_dscp_trusted(struct scenario_port *p, const json_t *v)
+{
+	p->settings.dscp_trusted = json_is_true(v) || json_number_value(v) > 0;
+	return json_is_boolean(v) || json_is_number(v);
+}
+
+static bool read_dscp(struct scenario_port *p, const json_t *v)
 {
 	const char *name;
 	json_t *priority;
 
-	(void)c;
 	memset(p->settings.dscp_priority, NO_PRIORITY, sizeof(p->settings.dscp_priority));
 	json_object_foreach ((json_t *)v, name, priority) {
 		long dscp = strtol(name, NULL, 10);
@@ -73,6 +90,22 @@ static bool read_dscp(struct scenario_port *p, const json_t *v, const struct sce
 			p->settings.dscp_priority[dscp] = (uint8_t)json_integer_value(priority);
 	}
 	return json_is_object(v);
+}
+
+static json_t *write_dscp(const struct port_observation *o)
+{
+	json_t *priorities = json_object();
+	bool ok = priorities;
+
+	for (int i = 0; i < N_DSCP; i++) {
+		char name[12];
+
+		snprintf(name, sizeof(name), "%d", i);
+		if (o->settings->dscp_priority[i] != NO_PRIORITY)
+			ok &= json_object_set_new(priorities, name,
+						  json_integer(o->settings->dscp_priority[i])) == 0;
+	}
+	return scenario_keys_whole(priorities, ok);
 }
 
 static bool read_pcie_link(struct pcie_link *ret, const json_t *v)
@@ -92,46 +125,73 @@ static bool read_pcie_link(struct pcie_link *ret, const json_t *v)
 	return json_is_object(v);
 }
 
-static bool read_pcie(struct scenario_port *p, const json_t *v, const struct scenario_complaints *c)
+/* MT/s are multiples of 500, so dividing by 1000 is exact. */
+static json_t *link_json(const struct pcie_link *l)
 {
-	(void)c;
+	return json_pack("{si si sf sf}", "width", l->width, "max_width", l->max_width, "gt_s",
+			 l->mt_s / 1000.0, "max_gt_s", l->max_mt_s / 1000.0);
+}
+
+static bool read_pcie(struct scenario_port *p, const json_t *v)
+{
 	return read_pcie_link(&p->settings.pcie, v);
 }
 
-static bool read_segment(struct scenario_port *p, const json_t *v,
-			 const struct scenario_complaints *c)
+static json_t *write_pcie(const struct port_observation *o)
 {
-	(void)c;
+	return link_json(&o->settings->pcie);
+}
+
+static bool read_segment(struct scenario_port *p, const json_t *v)
+{
 	return key_read_text(p->settings.segment, sizeof(p->settings.segment),
 			     json_object_get(v, "id")) &&
 	       read_pcie_link(&p->settings.segment_link, v);
 }
 
+/* If no bridge on the path is slow, "id" is null and the link's values equal its maxima. */
+static json_t *write_segment(const struct port_observation *o)
+{
+	json_t *link = link_json(&o->settings->segment_link);
+
+	return scenario_keys_whole(
+		link, json_object_set_new(link, "id", json_text(o->settings->segment)) == 0);
+}
+
 #define SETTING(field) offsetof(struct port_settings, field)
 
 static const struct key setting_keys[] = {
-	{"pfc", 0, 0, read_pfc, KEY_OBJECT, SETTINGS_PFC},
-	{"peer_pfc", 0, 0, read_peer_pfc, KEY_OBJECT, SETTINGS_PEER_PFC},
-	{"trust", 0, 0, read_trust, KEY_OBJECT, SETTINGS_DSCP},
-	{"dscp_trusted", SETTING(dscp_trusted), 0, NULL, KEY_BOOL, SETTINGS_DSCP},
-	{"dscp_priority", 0, 0, read_dscp, KEY_OBJECT, 0},
-	{"pause_receives", SETTING(pause_receives), 0, NULL, KEY_BOOL, SETTINGS_PAUSE},
-	{"pause_sends", SETTING(pause_sends), 0, NULL, KEY_BOOL, SETTINGS_PAUSE},
-	{"dcbx", SETTING(dcbx), 0, NULL, KEY_U8, SETTINGS_DCBX},
-	{"cm_roce_v2", SETTING(cm_roce_v2), 0, NULL, KEY_BOOL, SETTINGS_CM_TYPE},
-	{"cm_tos", SETTING(cm_tos), 0, NULL, KEY_U8, SETTINGS_CM_TOS},
-	{"pcie", 0, 0, read_pcie, KEY_OBJECT, SETTINGS_PCIE},
-	{"segment", 0, 0, read_segment, KEY_OBJECT, SETTINGS_PCIE_SEGMENT},
+	{"pfc", 0, 0, read_pfc, write_pfc, KEY_OBJECT, SETTINGS_PFC},
+	{"peer_pfc", 0, 0, read_peer_pfc, write_peer_pfc, KEY_OBJECT, SETTINGS_PEER_PFC},
+	{"trust", 0, 0, read_trust, write_trust, KEY_OBJECT, SETTINGS_DSCP},
+	{"dscp_trusted", 0, 0, read_dscp_trusted, NULL, KEY_OBJECT, SETTINGS_DSCP},
+	{"dscp_priority", 0, 0, read_dscp, write_dscp, KEY_OBJECT, 0},
+	{"pause_receives", SETTING(pause_receives), 0, NULL, NULL, KEY_BOOL, SETTINGS_PAUSE},
+	{"pause_sends", SETTING(pause_sends), 0, NULL, NULL, KEY_BOOL, SETTINGS_PAUSE},
+	{"dcbx", SETTING(dcbx), 0, NULL, NULL, KEY_U8, SETTINGS_DCBX},
+	{"cm_roce_v2", SETTING(cm_roce_v2), 0, NULL, NULL, KEY_BOOL, SETTINGS_CM_TYPE},
+	{"cm_tos", SETTING(cm_tos), 0, NULL, NULL, KEY_U8, SETTINGS_CM_TOS},
+	{"pcie", 0, 0, read_pcie, write_pcie, KEY_OBJECT, SETTINGS_PCIE},
+	{"segment", 0, 0, read_segment, write_segment, KEY_OBJECT, SETTINGS_PCIE_SEGMENT},
 };
 
-static bool scenario_port_read_settings(struct scenario_port *p, const json_t *v,
-					const struct scenario_complaints *c)
+static bool scenario_port_read_settings(struct scenario_port *p, const json_t *v)
 {
 	memset(&p->settings, 0, sizeof(p->settings));
 	keys_read(p, &p->settings, v, setting_keys, ARRAY_SIZE(setting_keys), NULL,
-		  &p->settings.seen, c);
+		  &p->settings.seen);
 	p->o.settings = json_is_object(v) ? &p->settings : NULL;
 	return json_is_object(v) || json_is_null(v);
+}
+
+static json_t *scenario_port_write_settings(const struct port_observation *o)
+{
+	json_t *object = o->settings ? json_object() : NULL;
+
+	if (!o->settings)
+		return json_null();
+	return scenario_keys_whole(object, keys_write(object, o, o->settings, setting_keys,
+						      ARRAY_SIZE(setting_keys), o->settings->seen));
 }
 
 /* --- pods, queue pairs, health ---------------------------------------------------------------- */
@@ -158,12 +218,11 @@ static bool scenario_port_read_pod(struct observed_pod *pod, const json_t *v)
 			      json_object_get(v, "namespace")));
 }
 
-static bool read_pods(struct scenario_port *p, const json_t *v, const struct scenario_complaints *c)
+static bool read_pods(struct scenario_port *p, const json_t *v)
 {
 	size_t n = 0, i;
 	json_t *item;
 
-	(void)c;
 	json_array_foreach ((json_t *)v, i, item) {
 		if (n == SCENARIO_PODS_MAX)
 			break;
@@ -176,79 +235,130 @@ static bool read_pods(struct scenario_port *p, const json_t *v, const struct sce
 	return json_is_array(v);
 }
 
-static bool read_failed(struct scenario_port *p, const json_t *v,
-			const struct scenario_complaints *c)
+static json_t *write_pods(const struct port_observation *o)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; list && i < o->n_pods; i++) {
+		const struct observed_pod *pod = &o->pods[i];
+
+		list = json_push(list,
+				 json_pack("{so so sb}", "namespace", json_text(pod->namespace),
+					   "name", json_text(pod->name), "ended", pod->ended));
+	}
+	return list;
+}
+
+static bool read_failed(struct scenario_port *p, const json_t *v)
 {
 	double n = json_number_value(v);
 
-	(void)c;
 	p->o.qps.failed = n >= 0 && n < UINT32_MAX ? (uint32_t)n : 0;
 	p->o.qps.failures_known = json_is_number(v);
 	return json_is_number(v);
 }
 
-static bool read_one_label(struct scenario_port *p, const json_t *v,
-			   const struct scenario_complaints *c)
+static bool read_one_label(struct scenario_port *p, const json_t *v)
 {
 	double n = json_number_value(v);
 
-	(void)c;
 	p->o.qps.one_label = n >= 0 && n < UINT32_MAX ? (uint32_t)n : 0;
 	p->o.qps.labels_known = json_is_number(v);
 	return json_is_number(v);
 }
 
+static json_t *write_failed(const struct port_observation *o)
+{
+	return json_integer(o->qps.failed);
+}
+
+static json_t *write_one_label(const struct port_observation *o)
+{
+	return json_integer(o->qps.one_label);
+}
+
+/* Bits: the facts about queue pairs that are known besides their number. */
+enum { QPS_LABELS = 1, QPS_FAILURES = 2 };
+
 #define OF_QPS(field) offsetof(struct observed_qps, field)
 
 static const struct key qp_keys[] = {
-	{"count", OF_QPS(count), 0, NULL, KEY_U32, 0},
-	{"peers", OF_QPS(peers), 0, NULL, KEY_U32, 0},
-	{"not_ect", OF_QPS(not_ect), 0, NULL, KEY_U32, 0},
-	{"path_mtu", OF_QPS(path_mtu), 0, NULL, KEY_U32, 0},
-	{"one_label", 0, 0, read_one_label, KEY_OBJECT, 0},
-	{"failed", 0, 0, read_failed, KEY_OBJECT, 0},
-	{"failed_peers", OF_QPS(failed_peers), 0, NULL, KEY_U32, 0},
-	{"peer", OF_QPS(peer), OBSERVED_PEER_SIZE, NULL, KEY_TEXT, 0},
+	{"count", OF_QPS(count), 0, NULL, NULL, KEY_U32, 0},
+	{"peers", OF_QPS(peers), 0, NULL, NULL, KEY_U32, 0},
+	{"not_ect", OF_QPS(not_ect), 0, NULL, NULL, KEY_U32, 0},
+	{"path_mtu", OF_QPS(path_mtu), 0, NULL, NULL, KEY_U32, 0},
+	{"one_label", 0, 0, read_one_label, write_one_label, KEY_OBJECT, QPS_LABELS},
+	{"failed", 0, 0, read_failed, write_failed, KEY_OBJECT, QPS_FAILURES},
+	{"failed_peers", OF_QPS(failed_peers), 0, NULL, NULL, KEY_U32, QPS_FAILURES},
+	{"peer", OF_QPS(peer), OBSERVED_PEER_SIZE, NULL, NULL, KEY_TEXT, QPS_FAILURES},
 };
 
-static bool read_qps(struct scenario_port *p, const json_t *v, const struct scenario_complaints *c)
+static bool read_qps(struct scenario_port *p, const json_t *v)
 {
 	memset(&p->o.qps, 0, sizeof(p->o.qps));
 	p->o.qps.known = json_is_object(v);
-	keys_read(p, &p->o.qps, v, qp_keys, ARRAY_SIZE(qp_keys), NULL, NULL, c);
+	keys_read(p, &p->o.qps, v, qp_keys, ARRAY_SIZE(qp_keys), NULL, NULL);
 	return json_is_object(v) || json_is_null(v);
 }
 
-/* Seconds; null: nobody looked. */
-static bool read_stood(struct scenario_port *p, const json_t *v,
-		       const struct scenario_complaints *c)
+static json_t *write_qps(const struct port_observation *o)
+{
+	uint32_t known = (o->qps.labels_known ? QPS_LABELS : 0) |
+			 (o->qps.failures_known ? QPS_FAILURES : 0);
+	json_t *object = o->qps.known ? json_object() : NULL;
+
+	if (!o->qps.known)
+		return json_null();
+	return scenario_keys_whole(
+		object, keys_write(object, o, &o->qps, qp_keys, ARRAY_SIZE(qp_keys), known));
+}
+
+/* Seconds; null: no burst was read. */
+static bool read_stalled(struct scenario_port *p, const json_t *v)
 {
 	const json_t *in = json_object_get(v, "received"), *out = json_object_get(v, "sent");
 
-	(void)c;
-	p->o.stood_received_s = json_is_number(in) ? json_number_value(in) : (double)NAN;
-	p->o.stood_sent_s = json_is_number(out) ? json_number_value(out) : (double)NAN;
+	p->o.stalled_received_s = json_is_number(in) ? json_number_value(in) : (double)NAN;
+	p->o.stalled_sent_s = json_is_number(out) ? json_number_value(out) : (double)NAN;
 	return json_is_object(v) || json_is_null(v);
+}
+
+static json_t *seconds_json(double s)
+{
+	return isnan(s) ? json_null() : json_real(s);
+}
+
+static json_t *write_stalled(const struct port_observation *o)
+{
+	return json_pack("{so so}", "received", seconds_json(o->stalled_received_s), "sent",
+			 seconds_json(o->stalled_sent_s));
 }
 
 #define OF_HEALTH(field) offsetof(struct observed_health, field)
 
 static const struct key health_keys[] = {
-	{"devlink_error", OF_HEALTH(devlink_error), 32, NULL, KEY_TEXT, 0},
-	{"unreachable", OF_HEALTH(unreachable), 0, NULL, KEY_BOOL, 0},
-	{"driverless", OF_HEALTH(driverless), 0, NULL, KEY_BOOL, 0},
-	{"command_failures", OF_HEALTH(command_failures), 0, NULL, KEY_U64, 0},
-	{"restricted", OF_HEALTH(restricted), 64, NULL, KEY_TEXT, 0},
-	{"no_uverbs", OF_HEALTH(no_uverbs), 0, NULL, KEY_BOOL, 0},
-	{"no_umad", OF_HEALTH(no_umad), 0, NULL, KEY_BOOL, 0},
+	{"devlink_error", OF_HEALTH(devlink_error), 32, NULL, NULL, KEY_TEXT, 0},
+	{"unreachable", OF_HEALTH(unreachable), 0, NULL, NULL, KEY_BOOL, 0},
+	{"driverless", OF_HEALTH(driverless), 0, NULL, NULL, KEY_BOOL, 0},
+	{"command_failures", OF_HEALTH(command_failures), 0, NULL, NULL, KEY_U64, 0},
+	{"restricted", OF_HEALTH(restricted), 64, NULL, NULL, KEY_TEXT, 0},
+	{"no_uverbs", OF_HEALTH(no_uverbs), 0, NULL, NULL, KEY_BOOL, 0},
+	{"no_umad", OF_HEALTH(no_umad), 0, NULL, NULL, KEY_BOOL, 0},
 };
 
-static bool read_health(struct scenario_port *p, const json_t *v,
-			const struct scenario_complaints *c)
+static bool read_health(struct scenario_port *p, const json_t *v)
 {
 	memset(&p->o.health, 0, sizeof(p->o.health));
-	keys_read(p, &p->o.health, v, health_keys, ARRAY_SIZE(health_keys), NULL, NULL, c);
+	keys_read(p, &p->o.health, v, health_keys, ARRAY_SIZE(health_keys), NULL, NULL);
 	return json_is_object(v) || json_is_null(v);
+}
+
+static json_t *write_health(const struct port_observation *o)
+{
+	json_t *object = json_object();
+
+	return scenario_keys_whole(
+		object, keys_write(object, o, &o->health, health_keys, ARRAY_SIZE(health_keys), 0));
 }
 
 /* --- the port --------------------------------------------------------------------------------- */
@@ -261,10 +371,14 @@ static bool set_rate(struct port_observation *o, double bytes)
 	return true;
 }
 
-static bool read_rate(struct scenario_port *p, const json_t *v, const struct scenario_complaints *c)
+static bool read_rate(struct scenario_port *p, const json_t *v)
 {
-	(void)c;
 	return json_is_number(v) && set_rate(&p->o, json_number_value(v));
+}
+
+static json_t *write_rate(const struct port_observation *o)
+{
+	return json_real((double)o->rate_bps / BITS_IN_BYTE);
 }
 
 static bool set_state(struct port_observation *o, double n)
@@ -275,35 +389,41 @@ static bool set_state(struct port_observation *o, double n)
 	return true;
 }
 
-static bool scenario_port_read_state(struct scenario_port *p, const json_t *v,
-				     const struct scenario_complaints *c)
+static bool scenario_port_read_state(struct scenario_port *p, const json_t *v)
 {
 	static const char *const words[] = {"unknown", "down",	 "init",
 					    "armed",   "active", "active_defer"};
 	const char *word = json_string_value(v);
 
-	(void)c;
 	for (size_t i = 0; word && i < ARRAY_SIZE(words); i++)
 		if (strcmp(words[i], word) == 0)
 			return set_state(&p->o, (double)i);
 	return json_is_number(v) && set_state(&p->o, json_number_value(v));
 }
 
-static bool read_link_layer(struct scenario_port *p, const json_t *v,
-			    const struct scenario_complaints *c)
+static json_t *write_state(const struct port_observation *o)
+{
+	return json_integer(o->state);
+}
+
+static bool read_link_layer(struct scenario_port *p, const json_t *v)
 {
 	const char *word = json_string_value(v);
 
-	(void)c;
 	if (!word)
 		return false;
 	p->o.link_layer = strcasecmp(word, "infiniband") == 0 ? LINK_INFINIBAND : LINK_ETHERNET;
 	return true;
 }
 
+static json_t *write_link_layer(const struct port_observation *o)
+{
+	return json_string(o->link_layer == LINK_INFINIBAND ? "infiniband" : "ethernet");
+}
+
 #define OF_PORT(field) offsetof(struct port_observation, field)
 #define TEXT_OF(field)                                                                             \
-	OF_PORT(field), sizeof(((struct port_observation *)0)->field), NULL, KEY_TEXT, 0
+	OF_PORT(field), sizeof(((struct port_observation *)0)->field), NULL, NULL, KEY_TEXT, 0
 
 static const struct key port_keys[] = {
 	{"netdev", TEXT_OF(netdev)},
@@ -311,20 +431,21 @@ static const struct key port_keys[] = {
 	{"parent", TEXT_OF(parent)},
 	{"driver", TEXT_OF(driver)},
 	{"bytes_source", TEXT_OF(bytes_source)},
-	{"management", OF_PORT(management), 0, NULL, KEY_BOOL, 0},
-	{"admin_down", OF_PORT(admin_down), 0, NULL, KEY_BOOL, 0},
-	{"was_active", OF_PORT(was_active), 0, NULL, KEY_BOOL, 0},
-	{"gid_moved", OF_PORT(gid_moved), 0, NULL, KEY_BOOL, 0},
-	{"visible", OF_PORT(visible), 0, NULL, KEY_BOOL, 0},
-	{"mtu_bytes", OF_PORT(mtu), 0, NULL, KEY_U32, 0},
-	{"rate_bytes_per_second", 0, 0, read_rate, KEY_OBJECT, 0},
-	{"state", 0, 0, scenario_port_read_state, KEY_OBJECT, 0},
-	{"link_layer", 0, 0, read_link_layer, KEY_OBJECT, 0},
-	{"pods", 0, 0, read_pods, KEY_OBJECT, 0},
-	{"qps", 0, 0, read_qps, KEY_OBJECT, 0},
-	{"health", 0, 0, read_health, KEY_OBJECT, 0},
-	{"stood", 0, 0, read_stood, KEY_OBJECT, 0},
-	{"settings", 0, 0, scenario_port_read_settings, KEY_OBJECT, 0},
+	{"management", OF_PORT(management), 0, NULL, NULL, KEY_BOOL, 0},
+	{"admin_down", OF_PORT(admin_down), 0, NULL, NULL, KEY_BOOL, 0},
+	{"was_active", OF_PORT(was_active), 0, NULL, NULL, KEY_BOOL, 0},
+	{"gid_moved", OF_PORT(gid_moved), 0, NULL, NULL, KEY_BOOL, 0},
+	{"visible", OF_PORT(visible), 0, NULL, NULL, KEY_BOOL, 0},
+	{"mtu_bytes", OF_PORT(mtu), 0, NULL, NULL, KEY_U32, 0},
+	{"rate_bytes_per_second", 0, 0, read_rate, write_rate, KEY_OBJECT, 0},
+	{"state", 0, 0, scenario_port_read_state, write_state, KEY_OBJECT, 0},
+	{"link_layer", 0, 0, read_link_layer, write_link_layer, KEY_OBJECT, 0},
+	{"pods", 0, 0, read_pods, write_pods, KEY_OBJECT, 0},
+	{"qps", 0, 0, read_qps, write_qps, KEY_OBJECT, 0},
+	{"health", 0, 0, read_health, write_health, KEY_OBJECT, 0},
+	{"stood", 0, 0, read_stalled, write_stalled, KEY_OBJECT, 0},
+	{"settings", 0, 0, scenario_port_read_settings, scenario_port_write_settings, KEY_OBJECT,
+	 0},
 };
 
 void scenario_port_init(struct scenario_port *p, const char *device, uint32_t port)
@@ -340,12 +461,22 @@ void scenario_port_init(struct scenario_port *p, const char *device, uint32_t po
 void scenario_port_describe(struct scenario_port *p, const json_t *object, const char *const *skip,
 			    const struct scenario_complaints *c)
 {
-	keys_read(p, &p->o, object, port_keys, ARRAY_SIZE(port_keys), skip, NULL, c);
+	p->complaints = c;
+	keys_read(p, &p->o, object, port_keys, ARRAY_SIZE(port_keys), skip, NULL);
+}
+
+json_t *scenario_port_json(const struct port_observation *o)
+{
+	json_t *object = json_pack("{so si}", "device", json_text(o->device), "port", o->port);
+
+	return scenario_keys_whole(object,
+				   keys_write(object, o, o, port_keys, ARRAY_SIZE(port_keys), 0));
 }
 
 /* --- its series ------------------------------------------------------------------------------- */
 
-/* Gauges of docs/reference/metrics.md that are fields of the port. False: it is none of them. */
+/* Stores a gauge of docs/reference/metrics.md that is a field of the port. False: it is no such
+ * gauge. */
 static bool take_gauge(struct scenario_port *p, const char *family, const char *labels, double v)
 {
 	const char *priority = strstr(labels, "priority=\"");
@@ -372,7 +503,7 @@ static bool take_gauge(struct scenario_port *p, const char *family, const char *
 	return true;
 }
 
-/* "family{labels}" in two. False: it is no name of a series. */
+/* Splits "family{labels}". False: not a valid series name. */
 static bool scenario_port_split(const char *name, char family[SERIES_NAME_MAX],
 				const char **ret_labels)
 {
@@ -398,9 +529,9 @@ void scenario_port_values(struct scenario_port *p, const json_t *values,
 		int series;
 
 		if (json_is_null(v))
-			continue; /* not visible, said aloud */
+			continue; /* explicitly not visible */
 		if (!json_is_number(v) || json_number_value(v) < 0) {
-			c->tell(MISTAKE_WRONG_TYPE, name, c->arg);
+			c->report(MISTAKE_WRONG_TYPE, name, c->arg);
 			continue;
 		}
 		if (!scenario_port_split(name, family, &labels))
@@ -410,7 +541,7 @@ void scenario_port_values(struct scenario_port *p, const json_t *values,
 			p->o.value[series] = json_number_value(v);
 		else if (!take_gauge(p, family, labels, json_number_value(v)) &&
 			 strncmp(family, "roce", 4) != 0)
-			c->tell(MISTAKE_UNKNOWN_SERIES, name, c->arg);
+			c->report(MISTAKE_UNKNOWN_SERIES, name, c->arg);
 	}
 }
 
@@ -418,7 +549,7 @@ void scenario_port_clear(struct scenario_port *p)
 {
 	for (int i = 0; i < N_SERIES; i++)
 		p->o.value[i] = (double)NAN;
-	p->o.stood_received_s = p->o.stood_sent_s = (double)NAN;
+	p->o.stalled_received_s = p->o.stalled_sent_s = (double)NAN;
 	p->o.visible = true;
 	p->sampled = false;
 }

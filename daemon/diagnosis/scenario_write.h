@@ -1,7 +1,8 @@
-/* scenario_write.h - an observation as a line of a scenario file (docs/reference/scenarios.md).
- * Pure.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* scenario_write.h - writes an observation as a line of a scenario file
+ * (docs/reference/scenarios.md). Pure.
  *
- * Whoever reads it back (scenario.h) is told what diagnosis was told, but for the time at which the
+ * Reading it back (scenario.h) gives diagnosis the same input, except for the time at which the
  * file begins. */
 #pragma once
 
@@ -9,6 +10,6 @@
 
 #include "observation.h"
 
-/* One point in time with all of its ports, each described in full; "t" counts from any moment on,
- * "wall" is people's clock. NULL: out of memory. */
+/* Returns one point in time with a full description of every port. "t" has an arbitrary origin,
+ * "wall" is unix time. NULL: out of memory. */
 json_t *scenario_line(const struct observation *);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "series.h"
 
 #include <stdio.h>
@@ -32,7 +33,8 @@ static const struct series_row *series_row_of(enum series s)
 	return &rows[i];
 }
 
-/* Of labels, the value of the one that `wanted` begins with, `key="`; NULL: it has none. */
+/* wanted begins with `key="` (key_len bytes). Returns the value of that label in `labels`, or
+ * NULL. */
 static const char *series_value_of(const char *labels, const char *wanted, size_t key_len)
 {
 	for (const char *at = labels; (at = strstr(at, wanted)); at++)
@@ -42,7 +44,8 @@ static const char *series_value_of(const char *labels, const char *wanted, size_
 	return NULL;
 }
 
-/* Are all labels of the row among these? The number that stands for '#', 0 without one; -1: no. */
+/* Returns -1 unless `labels` contain all labels of the row; else the number at the row's '#', or 0
+ * if the row has none. */
 static int match_labels(const struct series_row *row, const char *labels)
 {
 	const char *wanted = row->name + family_len(row);

@@ -1,22 +1,23 @@
-/* series.h - the numbers of a port that diagnosis reads, under the names of
- * docs/reference/metrics.md. Pure.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* series.h - the series of a port that diagnosis reads, named as in docs/reference/metrics.md.
+ * Pure.
  *
- * An array of doubles holds one value for each, in base units (bytes, seconds, ratios), NaN where
- * it cannot be seen. Where a series is found once, by series_find(), feeding it is an assignment.
- */
+ * The values are an array of doubles, one per series, in base units (bytes, seconds, ratios), NaN
+ * if not visible. Look up a series once with series_find(); setting its value is then an
+ * assignment. */
 #pragma once
 
 #include <stddef.h>
 
 enum series_kind {
-	SERIES_EVENTS, /* a counter of packets, frames or occasions */
+	SERIES_EVENTS, /* counter of packets, frames or occurrences */
 	SERIES_BYTES,
 	SERIES_SECONDS,
-	SERIES_WHOLE_SECONDS, /* each is counted at its end */
+	SERIES_WHOLE_SECONDS, /* counted when a second is complete */
 	SERIES_GAUGE
 };
 
-/* How many there are ('#' in the labels stands for the number), of which kind, and the name. */
+/* X(id, n, kind, name): n series, whose number replaces '#' in the labels. */
 #define SERIES_LIST(X)                                                                             \
 	X(BYTES_RECEIVED, 1, BYTES, "roce_bytes_total{direction=\"received\"}")                    \
 	X(BYTES_SENT, 1, BYTES, "roce_bytes_total{direction=\"sent\"}")                            \
@@ -42,8 +43,8 @@ enum series_kind {
 	X(RNR_NAK_SENT, 1, EVENTS, "roce_rnr_nak_sent_total")                                      \
 	X(RNR_EXCEEDED, 1, EVENTS, "roce_rnr_retries_exceeded_total")                              \
 	X(WQE_MISSING, 1, EVENTS, "roce_receive_wqe_missing_total")                                \
-	X(SLOW_RESTARTS, 1, EVENTS, "roce_slow_restarts_total{kind=\"used\"}")                     \
-	X(SLOW_RESTART_CNPS, 1, EVENTS, "roce_slow_restarts_total{kind=\"cnp\"}")                  \
+	X(SLOW_RESTARTS, 1, EVENTS, "roce_slow_restarts_total")                                    \
+	X(SLOW_RESTART_CNPS, 1, EVENTS, "roce_slow_restart_cnp_packets_total")                     \
 	X(ICRC_ERRORS, 1, EVENTS, "roce_icrc_errors_total")                                        \
 	X(CQE_ERRORS, 1, EVENTS, "roce_cqe_errors_total{side=\"req\"}")                            \
 	X(CQE_ERRORS_RESP, 1, EVENTS, "roce_cqe_errors_total{side=\"resp\"}")                      \
@@ -102,12 +103,12 @@ enum series {
 		N_SERIES
 };
 
-/* By family and labels ("direction=\"sent\",priority=\"3\""). Labels that the name does not need
- * (device, port, source) are passed over. -1: diagnosis does not read it. */
+/* Finds a series by family and labels ("direction=\"sent\",priority=\"3\""). Labels that its name
+ * lacks (device, port, source) are ignored. -1: diagnosis does not read it. */
 int series_find(const char *family, const char *labels);
-/* Family and labels as in docs/reference/metrics.md, '#' for a number. */
+/* Family and labels as in docs/reference/metrics.md, with '#' for the number. */
 const char *series_name(enum series);
-/* The same with the number of this one. */
+/* As series_name(), with the number of this series in place of '#'. */
 #define SERIES_NAME_SIZE 96
 void series_full_name(enum series, char ret[SERIES_NAME_SIZE]);
 extern const unsigned char series_kinds[N_SERIES];
@@ -115,5 +116,5 @@ static inline enum series_kind series_kind(enum series s)
 {
 	return (enum series_kind)series_kinds[s];
 }
-/* Which one of its kind, a priority or lane; -1: there is only one. */
+/* Number of the series, a priority or lane; -1: it has none. */
 int series_number(enum series);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "siblings.h"
 
 #include <math.h>
@@ -52,7 +53,7 @@ uint64_t siblings_rate(const struct siblings *s, const struct port_observation *
 
 		if (strcmp(g->driver, o->driver) != 0)
 			continue;
-		/* Its own group is it alone, and there is one other. */
+		/* All other ports of the driver must be in one group, and that must be faster. */
 		if (g->rate_bps <= o->rate_bps ? g->n > 1 || g->rate_bps != o->rate_bps
 					       : faster != NULL)
 			return 0;

@@ -1,29 +1,30 @@
-/* siblings.h - what the physical ports of one kind of NIC on a node have in common. Pure.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* siblings.h - compares the physical ports on a node that have the same driver and rate. Pure.
  *
- * Made once for each sample, so that every port can be held against all others at once. */
+ * Made once per sample, for all ports. */
 #pragma once
 
 #include "observation.h"
 
 #define SIBLING_GROUPS 8
 
-/* What others need to know of a port. */
+/* Values of a port that the rules of other ports need. */
 struct port_load {
-	double bytes;	  /* a second, both directions */
-	double received;  /* of them */
-	double ce_share;  /* recent */
-	double minute;	  /* bytes a second of it, over about a minute */
-	double corrected; /* bits a second that FEC corrects, likewise */
+	double bytes;	  /* per second, both directions */
+	double received;  /* per second, received only */
+	double ce_share;  /* recent share of the packets received that are marked CE */
+	double minute;	  /* bytes a second, mean of about a minute */
+	double corrected; /* bits a second that FEC corrects, mean of about a minute */
 };
 
-/* Which values a group's ports have, and how many of each. */
+/* The values that a group's ports have, and how many ports have each. */
 struct agreement {
 	unsigned n; /* ports whose value is known */
 	unsigned values[2], counts[2];
-	bool more; /* than two values */
+	bool more; /* more than two different values */
 };
 
-/* What each of them carries: the least two, and the most. */
+/* Traffic per port: the two lowest, and the highest. */
 struct carried {
 	unsigned n;
 	double least, second, most;
@@ -35,18 +36,18 @@ struct siblings {
 		uint64_t rate_bps;
 		unsigned n;
 		struct agreement pfc, mtu;
-		struct carried carried; /* bytes a second, over about a minute */
+		struct carried carried; /* bytes a second, mean of about a minute */
 	} groups[SIBLING_GROUPS];
 	unsigned n;
 };
 
-/* Of ports that carry data: neither VFs nor management ports nor what is down. */
+/* Groups the ports that carry data: no VFs, no management ports, none that is down. */
 void siblings_make(struct siblings *, const struct observation *, const struct port_load *);
-/* The rate that all ports of the same driver have but this one, which is slower; 0: there is no
- * such rate, or fewer than three others. */
+/* The rate of all other ports of the same driver, if they have the same one and this port is
+ * slower. 0: otherwise, or if there are fewer than three others. */
 uint64_t siblings_rate(const struct siblings *, const struct port_observation *);
-/* NULL: the port has none. */
+/* The port's group; NULL: it is in none. */
 const struct sibling_group *siblings_of(const struct siblings *, const struct port_observation *);
-/* What at least two others all have, `own` being the port's own value; -1: there is no such
- * thing. */
+/* The value that all other ports have, which must be at least two; own: this port's value. -1: they
+ * differ or are fewer. */
 int siblings_agree(const struct agreement *, unsigned own);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "thresholds.h"
 
 static const struct threshold_key keys[N_THRESHOLDS] = {
@@ -36,7 +37,7 @@ int thresholds_set(struct thresholds *t, const char *key, double value, struct e
 		t->value[i] = value;
 		return 0;
 	}
-	return err_set(e, -EINVAL, "%.60s is no threshold", key);
+	return err_set(e, -EINVAL, "unknown threshold %.60s", key);
 }
 
 int thresholds_expect(struct thresholds *t, const char *word, struct err *e)

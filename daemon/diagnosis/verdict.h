@@ -1,4 +1,5 @@
-/* verdict.h - what diagnosis says of a port. Pure values. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* verdict.h - what diagnosis reports about a port. Pure values. */
 #pragma once
 
 #include "cause.h"
@@ -7,30 +8,31 @@
 #define EVIDENCE_MAX	 8
 #define VERDICT_PODS_MAX 2
 
-/* A number that a judgement rests on. */
+/* A number on which a verdict is based. */
 struct evidence {
-	const char *name; /* a series of docs/reference/metrics.md, or what was made of several;
-			     static */
+	/* a series of docs/reference/metrics.md, or an expression of several; static */
+	const char *name;
 	const char *unit; /* static */
 	double value;
-	double threshold; /* NaN: there is none, the number explains */
-	int number;	  /* priority or lane that '#' in the name stands for; -1: none */
+	double threshold; /* NaN: none, the number is context */
+	int number;	  /* priority or lane that replaces '#' in the name; -1: none */
 };
 
-/* What a rule says beside yes or no. */
+/* Details of a rule's answer. */
 struct finding {
 	enum severity severity;
 	double confidence; /* 0 to 1 */
-	/* Of a warning: how much of what is critical it comes to; NaN: there is no such scale. */
+	/* Ratio of a warning's value to the critical limit; NaN: no limit applies. */
 	double near;
-	bool yields;	 /* to the causes that its row names: they explain it */
-	bool at_once;	 /* one sample is enough: it counts what happened, not how much */
-	const char *why; /* of SIGHT_UNKNOWN, and a remark of SIGHT_YES; static; NULL = none */
-	const struct port_observation *subject; /* whose pods are concerned; NULL: this port's */
-	/* Whose excursion it is, where it is not the row's; has_signal: it is one at all. */
+	bool yields;	 /* it is a symptom of the causes in the row's `yields` */
+	bool at_once;	 /* one sample is enough for a verdict, as for counted faults */
+	const char *why; /* reason if undecided, remark if yes; static; NULL = none */
+	/* the port with the pods concerned; NULL: this port */
+	const struct port_observation *subject;
+	/* The signal that shows the onset, initially that of the row; valid if has_signal. */
 	enum signal signal;
 	bool has_signal;
-	uint64_t since_ms; /* when it began, where the rule knows; 0 = it does not */
+	uint64_t since_ms; /* when the fault began; 0 = unknown to the rule */
 	unsigned n_evidence;
 	struct evidence evidence[EVIDENCE_MAX];
 };
@@ -38,10 +40,10 @@ struct finding {
 enum verdict_change { VERDICT_SAME, VERDICT_OPENED, VERDICT_SEVERITY, VERDICT_CLOSED };
 
 enum close_reason {
-	CLOSE_CLEARED,	 /* good for long enough */
-	CLOSE_GONE,	 /* the port is */
-	CLOSE_UNSEEN,	 /* its numbers have not been visible for long */
-	CLOSE_EXPLAINED, /* it turned out to be the symptom of another */
+	CLOSE_CLEARED,	 /* no fault for the release time */
+	CLOSE_GONE,	 /* the port was removed */
+	CLOSE_UNSEEN,	 /* the counters were not visible for too long */
+	CLOSE_EXPLAINED, /* it became a symptom of another verdict */
 };
 
 struct verdict {
@@ -51,30 +53,34 @@ struct verdict {
 	enum cause cause;
 	enum severity severity;
 	double confidence;
-	uint64_t onset_ms, onset_unix_ms; /* the first bad sample */
-	uint64_t opened_ms;		  /* when that was enough for a verdict */
-	uint64_t clearing_ms;		  /* good since; 0 = it is bad now */
-	/* What moved first of all signals, "" = nothing that is watched did; and whether others
-	 * moved in the same sample. */
+	uint64_t onset_ms, onset_unix_ms; /* of the first bad sample */
+	uint64_t opened_ms;		  /* when the samples were enough for a verdict */
+	/* start of the present time without the fault; 0 = it is present */
+	uint64_t clearing_ms;
+	/* The series that moved first, "" = none; others_moved: others moved in the same sample. */
 	const char *first_moved;
 	bool others_moved;
+	/* The signal of first_moved; valid if has_signal. */
+	enum signal first_signal;
+	bool has_signal;
 	const char *remark; /* static; NULL = none */
 	unsigned n_evidence;
 	struct evidence evidence[EVIDENCE_MAX];
 	struct observed_pod pods[VERDICT_PODS_MAX];
-	uint32_t n_pods; /* that are concerned; the first of them are in `pods` */
+	uint32_t n_pods; /* all pods concerned; the first ones are in `pods` */
 	char peer[OBSERVED_PEER_SIZE];
-	bool management;   /* a management port: information only */
-	uint64_t symptoms; /* causes that are open on the port and that it explains, as CAUSE_BIT */
-	/* It is such a symptom itself: listed under the other verdict, not told by itself. */
+	bool management;   /* a management port: severity is at most info */
+	uint64_t symptoms; /* open causes on the port that it explains, as CAUSE_BIT */
+	/* This verdict is a symptom of another one: it is listed under that one and not
+	 * reported. */
 	bool explained;
-	/* What happened with it in the last tick; a closed one is gone in the next. */
+	/* Change in the last tick; a closed verdict is removed by the next one. */
 	enum verdict_change change;
 	enum close_reason closed;
 };
 
-/* Is it open, and a verdict of its own? */
-static inline bool verdict_is_told(const struct verdict *v)
+/* True if it is open and not a symptom of another verdict. */
+static inline bool verdict_is_reported(const struct verdict *v)
 {
 	return !v->explained && v->change != VERDICT_CLOSED;
 }

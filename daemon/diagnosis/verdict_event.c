@@ -1,10 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "verdict_event.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Whoever becomes the symptom of another was told of before. */
-static bool verdict_event_is_told(const struct verdict *v)
+/* A symptom has no events of its own. A verdict that becomes a symptom was reported before, so its
+ * end is reported, too. */
+static bool verdict_event_is_reported(const struct verdict *v)
 {
 	if (v->change == VERDICT_CLOSED)
 		return !v->explained || v->closed == CLOSE_EXPLAINED;
@@ -15,9 +17,9 @@ static const char *verdict_end_text(enum close_reason why)
 {
 	static const char *const texts[] = {
 		[CLOSE_CLEARED] = "over",
-		[CLOSE_GONE] = "over, the port is gone",
-		[CLOSE_UNSEEN] = "not told any more, its numbers cannot be seen",
-		[CLOSE_EXPLAINED] = "explained by another cause now",
+		[CLOSE_GONE] = "over, the port was removed",
+		[CLOSE_UNSEEN] = "closed, its counters are no longer visible",
+		[CLOSE_EXPLAINED] = "now explained by another cause",
 	};
 
 	return texts[why];
@@ -28,7 +30,7 @@ bool verdict_event(const struct verdict *v, uint64_t unix_ms, struct event *ret)
 	const struct cause_row *row = cause_row(v->cause);
 	bool ends = v->change == VERDICT_CLOSED;
 
-	if (!verdict_event_is_told(v))
+	if (!verdict_event_is_reported(v))
 		return false;
 	*ret = (struct event){.first_ms = unix_ms, .last_ms = unix_ms, .count = 1};
 	ret->type = !ends && v->severity > SEVERITY_INFO ? EVENT_WARNING : EVENT_NORMAL;

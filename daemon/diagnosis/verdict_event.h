@@ -1,9 +1,11 @@
-/* verdict_event.h - verdicts as events: one when a verdict is told, one when it ends. Pure. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* verdict_event.h - verdicts as events: one when a verdict is first reported, one when it ends.
+ * Pure. */
 #pragma once
 
 #include "event.h"
 #include "verdict.h"
 
-/* True: what the last sample has changed about the verdict is worth an event, *ret. The same
- * verdict of the same port has the same texts each time. */
+/* True if the last sample changed the verdict in a way that is worth an event, *ret. The texts of
+ * the same verdict on the same port are always equal. */
 bool verdict_event(const struct verdict *, uint64_t unix_ms, struct event *ret);

@@ -1,4 +1,5 @@
-/* The list of verdicts: one for each latch that is open, told or explained by another. */
+// SPDX-License-Identifier: Apache-2.0
+/* The list of verdicts: one for each open latch, reported or explained by another one. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@ void verdicts_begin(struct diagnosis *d)
 {
 	size_t kept = 0;
 
+	ended_forget(&d->ended, d->now_ms);
 	for (size_t i = 0; i < d->n_verdicts; i++) {
 		if (d->verdicts[i].change == VERDICT_CLOSED && d->verdicts[i].opened_ms == 0)
 			continue;
@@ -87,27 +89,30 @@ void verdicts_close(struct diagnosis *d, const struct watched_port *p, enum caus
 	if (!v)
 		return;
 	v->opened_ms = 0;
-	/* One that was explained by another has not been told, or was closed when it became that.
-	 */
+	/* A verdict that is a symptom was never reported, or was reported as closed when it became
+	 * one. */
 	v->change = VERDICT_CLOSED;
 	v->closed = reason;
+	if (!v->explained)
+		ended_add(&d->ended, v, d->now_ms, d->unix_ms);
 }
 
-/* Those among `open` that c explains by itself. */
+/* The causes among `open` that c explains directly. */
 static uint64_t explained_by(const struct watched_port *p, enum cause c, uint64_t open)
 {
 	uint64_t found = cause_row(c)->explains & open;
+	const struct latch *own = latches_find(&p->latches, c);
 
-	if (p->latch[c].yields)
+	if (own && own->yields)
 		found &= ~cause_row(c)->yields;
-	for (int i = 0; i < N_CAUSES; i++)
-		if (open & CAUSE_BIT(i) && p->latch[i].yields &&
-		    cause_row((enum cause)i)->yields & CAUSE_BIT(c))
-			found |= CAUSE_BIT(i);
+	for (const struct latch *l = p->latches.first; l; l = l->next)
+		if (open & CAUSE_BIT(l->cause) && l->yields &&
+		    cause_row(l->cause)->yields & CAUSE_BIT(c))
+			found |= CAUSE_BIT(l->cause);
 	return found;
 }
 
-/* Everything among `open` that c explains, also by what it explains. */
+/* The causes among `open` that c explains directly or through others. */
 static uint64_t symptoms_of(const struct watched_port *p, enum cause c, uint64_t open)
 {
 	uint64_t found = explained_by(p, c, open), before;
@@ -121,9 +126,11 @@ static uint64_t symptoms_of(const struct watched_port *p, enum cause c, uint64_t
 	return found & ~CAUSE_BIT(c);
 }
 
-static bool is_bad(const struct latch *l)
+static bool is_bad(const struct watched_port *p, enum cause c)
 {
-	return l->sight == SIGHT_YES;
+	const struct latch *l = latches_find(&p->latches, c);
+
+	return l && l->answer == ANSWER_YES;
 }
 
 static bool outlives_shortly(const struct diagnosis *d, const struct verdict_owner *o)
@@ -132,9 +139,9 @@ static bool outlives_shortly(const struct diagnosis *d, const struct verdict_own
 	       (double)(d->now_ms - o->explained_ms) < 1000 * d->limits.value[LIMIT_hold_seconds];
 }
 
-static void verdicts_tell(struct diagnosis *d, size_t at)
+static void verdicts_report(struct diagnosis *d, size_t at)
 {
-	d->owners[at].told = true;
+	d->owners[at].reported = true;
 	d->verdicts[at].change = VERDICT_OPENED;
 	d->onsets[d->verdicts[at].cause]++;
 }
@@ -143,9 +150,9 @@ void verdicts_explain(struct diagnosis *d, const struct watched_port *p)
 {
 	uint64_t open = 0, explained = 0;
 
-	for (int c = 0; c < N_CAUSES; c++)
-		if (latch_is_open(&p->latch[c]))
-			open |= CAUSE_BIT(c);
+	for (const struct latch *l = p->latches.first; l; l = l->next)
+		if (latch_is_open(l))
+			open |= CAUSE_BIT(l->cause);
 	for (int c = 0; open && c < N_CAUSES; c++)
 		if (open & CAUSE_BIT(c))
 			explained |= symptoms_of(p, (enum cause)c, open);
@@ -156,16 +163,17 @@ void verdicts_explain(struct diagnosis *d, const struct watched_port *p)
 			continue;
 		v->symptoms = symptoms_of(p, v->cause, open);
 		v->explained = explained & CAUSE_BIT(v->cause);
-		if (d->owners[i].told && v->explained) {
-			d->owners[i].told = false;
+		if (d->owners[i].reported && v->explained) {
+			d->owners[i].reported = false;
 			v->change = VERDICT_CLOSED;
 			v->closed = CLOSE_EXPLAINED;
-		} else if (!d->owners[i].told && !v->explained) {
-			/* What outlives its cause only for a while is still its symptom. */
-			v->explained = !is_bad(&p->latch[v->cause]) ||
-				       outlives_shortly(d, &d->owners[i]);
+			ended_add(&d->ended, v, d->now_ms, d->unix_ms);
+		} else if (!d->owners[i].reported && !v->explained) {
+			/* A verdict that outlives its cause for a short time is still its
+			 * symptom. */
+			v->explained = !is_bad(p, v->cause) || outlives_shortly(d, &d->owners[i]);
 			if (!v->explained)
-				verdicts_tell(d, i);
+				verdicts_report(d, i);
 		}
 		if (explained & CAUSE_BIT(v->cause))
 			d->owners[i].explained_ms = d->now_ms;

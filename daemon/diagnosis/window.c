@@ -1,15 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "window.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What no packed number is: the exponent of infinity. */
+#include "cleanup.h"
+
+/* The value of a signal that is not visible. No packed number has this value: its exponent would be
+ * that of infinity. */
 #define UNSEEN	     0xffff
-/* A float has 23 bits of mantissa. */
+/* A float has 23 bits of mantissa; 8 are kept. */
 #define DROPPED_BITS 15
 #define GREATEST     0xff00 /* packed */
-/* Intervals of which the shortest is the usual one. */
+/* The usual interval is the shortest of this many. */
 #define USUAL_ROWS   4
 
 uint16_t window_pack(double v)
@@ -43,8 +47,8 @@ void window_init(struct window *w)
 
 void window_done(struct window *w)
 {
-	free(w->rows);
-	w->rows = NULL;
+	free(take_ptr(w->rows));
+	free(take_ptr(w->spent));
 }
 
 void timeline_add(struct timeline *t, uint64_t now_ms)
@@ -92,7 +96,7 @@ static bool within(const struct timeline *t, unsigned back, uint64_t span_ms)
 	return back < t->n && t->at_ms[t->newest] - t->at_ms[window_index_of(t, back)] < span_ms;
 }
 
-/* How many of the newest rows are within: the times of older rows are never later. */
+/* Number of newest rows within the span, by binary search: times only decrease with `back`. */
 static unsigned rows_within(const struct timeline *t, uint64_t span_ms)
 {
 	unsigned low = 0, high = 1;
@@ -142,10 +146,11 @@ static bool is_unseen(const uint16_t row[N_SIGNALS])
 	return true;
 }
 
-/* One more row like all before it, or the first in which something was seen. */
+/* True if `still` can represent the row: it equals all rows before it, or is the first visible
+ * one. */
 static bool stay_still(struct window *w, const uint16_t row[N_SIGNALS])
 {
-	if (w->rows || !window_is_still(row))
+	if (!window_is_still(row))
 		return false;
 	if (memcmp(row, w->still, sizeof(w->still)) != 0) {
 		if (!is_unseen(w->still))
@@ -158,7 +163,7 @@ static bool stay_still(struct window *w, const uint16_t row[N_SIGNALS])
 	return true;
 }
 
-/* Room for rows that differ. The newest one has not been filled yet. */
+/* Allocates rows and copies the still ones; the caller fills the newest. False: out of memory. */
 static bool spread(struct window *w, const struct timeline *t)
 {
 	uint16_t(*rows)[N_SIGNALS] = malloc(WINDOW_ROWS * sizeof(*rows));
@@ -169,17 +174,36 @@ static bool spread(struct window *w, const struct timeline *t)
 	for (unsigned back = 1; back <= w->n_still && back < t->n; back++)
 		memcpy(rows[window_index_of(t, back)], w->still, sizeof(*rows));
 	w->rows = rows;
+	w->n_still = 0;
 	return true;
+}
+
+/* Once all rows are equal, `still` represents them. */
+static void drop_equal_rows(struct window *w, const uint16_t row[N_SIGNALS])
+{
+	if (!window_is_still(row)) {
+		w->n_still = 0;
+		return;
+	}
+	if (w->n_still == 0 || memcmp(row, w->still, sizeof(w->still)) != 0) {
+		memcpy(w->still, row, sizeof(w->still));
+		w->n_still = 0;
+	}
+	if (++w->n_still == WINDOW_ROWS)
+		w->spent = take_ptr(w->rows);
 }
 
 static void set_row(struct window *w, const struct timeline *t, const uint16_t row[N_SIGNALS])
 {
-	if (stay_still(w, row))
+	free(take_ptr(w->spent));
+	if (!w->rows && stay_still(w, row))
 		return;
-	if (w->rows || spread(w, t))
+	if (w->rows || spread(w, t)) {
 		memcpy(w->rows[t->newest], row, sizeof(w->rows[0]));
-	else
+		drop_equal_rows(w, row);
+	} else {
 		window_init(w);
+	}
 }
 
 void window_set(struct window *w, const struct timeline *t, const double values[N_SIGNALS])
@@ -284,7 +308,7 @@ unsigned window_count(const struct window *w, const struct timeline *t, enum sig
 	return n;
 }
 
-/* The mean of what is longer ago than that; 0: nothing was seen then. */
+/* Mean of the rows older than ago_ms; 0: not visible then. */
 static double usual_level(const struct window *w, const struct timeline *t, enum signal s,
 			  uint64_t ago_ms)
 {
@@ -316,8 +340,8 @@ uint64_t window_silent(const struct window *w, const struct timeline *t, enum si
 	return since;
 }
 
-/* Events that come one by one are further apart than samples: three times their usual distance is
- * no lull yet. */
+/* Single events are further apart than samples: up to three times their usual distance is no
+ * lull. */
 static uint64_t lull_of(const struct window *w, const struct timeline *t, enum signal s,
 			unsigned first, uint64_t span_ms, uint64_t quiet_ms, double least)
 {
@@ -334,7 +358,7 @@ static uint64_t lull_of(const struct window *w, const struct timeline *t, enum s
 	return sparse > quiet_ms && sparse < span_ms / 2 ? sparse : quiet_ms;
 }
 
-/* Rows before `first` have not come yet. */
+/* first: the newest row to consider. */
 static uint64_t since_row(const struct window *w, const struct timeline *t, enum signal s,
 			  unsigned first, uint64_t span_ms, uint64_t quiet_ms)
 {
@@ -342,7 +366,7 @@ static uint64_t since_row(const struct window *w, const struct timeline *t, enum
 	double level = 0, usual, least;
 
 	for (unsigned back = first; back < t->n && age_of(t, back) - newest < quiet_ms; back++)
-		level = fmax(level, window_get(w, t, s, back)); /* passes NaN over */
+		level = fmax(level, window_get(w, t, s, back)); /* ignores NaN */
 	if (level <= 0)
 		return 0;
 	usual = usual_level(w, t, s, newest + span_ms / 2);

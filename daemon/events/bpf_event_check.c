@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "bpf_event_check.h"
 
 #include <errno.h>

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 /* bpf_load.c - see bpf_load.h.
  *
- * Happy path: open the group's object -> choose each point's first hook that the kernel has a
- * function for -> share the maps -> load -> attach. Can fail by: no BTF, a function that is not
- * there, a kernel that refuses (lockdown and kernels without trampolines refuse fentry). */
+ * Happy path: open the group's object -> for each point choose the first hook whose function exists
+ * in the kernel -> share the maps -> load -> attach. Can fail by: no BTF, a missing function,
+ * rejection by the kernel (lockdown and kernels without trampolines reject fentry). */
 #include "bpf_load.h"
 
 #include <bpf/bpf.h>
@@ -23,7 +24,7 @@ struct bpf_loaded {
 	unsigned n_objects, n_links;
 };
 
-/* One way to load points of a group: which of their hooks, -1 = without it. */
+/* One combination of hooks to try: the index of each point's hook, -1 = skip the point. */
 struct choice {
 	int hook[N_BPF_POINTS];
 };
@@ -74,7 +75,8 @@ static bool bpf_has_key(const struct bpf_soft_device *d, unsigned n, const struc
 	return false;
 }
 
-/* Where a key goes while it is the last one seen, the kernel begins anew. */
+/* If the previous key was removed meanwhile, the kernel restarts the iteration, so duplicates are
+ * skipped. */
 unsigned bpf_maps_soft_counts(const struct bpf_maps *m, struct bpf_soft_device *ret, unsigned cap)
 {
 	struct bpf_soft_key key, before;
@@ -117,7 +119,8 @@ static struct bpf_program *bpf_program_of(struct bpf_object *o, const char *name
 	return name ? bpf_object__find_program_by_name(o, name) : NULL;
 }
 
-/* A kprobe's function is only looked for when it is attached. */
+/* Chooses the first function that exists. That of a kprobe is only looked up when it is
+ * attached. */
 static int choose_function(struct bpf_object *o, const struct bpf_point *p,
 			   const struct bpf_hook *h)
 {
@@ -155,9 +158,9 @@ static int choose_functions(struct bpf_object *o, struct choice *c)
 	return r;
 }
 
-/* The object, loaded with the chosen hooks. What is not to be loaded is loaded all the same,
- * without a program: choosing functions has read the kernel's BTF, and only a load gives it back.
- */
+/* Loads an object with the chosen hooks. On failure it is still loaded, but without programs:
+ * choosing functions has read the kernel's BTF, which libbpf only frees when an object is
+ * loaded. */
 static int load_object(struct bpf_object **ret, enum bpf_group group, struct choice *c,
 		       const struct bpf_maps *maps)
 {
@@ -218,7 +221,7 @@ static int attach_hook(struct bpf_loaded *l, struct bpf_object *o, const struct 
 
 /* --- a group ---------------------------------------------------------------------------------- */
 
-/* Loads and attaches what is chosen, all or nothing. */
+/* Loads and attaches the chosen hooks, all or nothing. */
 static int try_choice(struct bpf_loaded *l, enum bpf_group group, struct choice *c,
 		      const struct bpf_maps *maps)
 {
@@ -261,7 +264,8 @@ static const char *hook_failure_reason(enum bpf_hook_kind kind, int error)
 	}
 }
 
-/* Want of something that others hold now; what the kernel cannot or may not do it never will. */
+/* A temporary failure is a lack of resources; what the kernel does not support or permit, it never
+ * will. */
 static bool may_pass(int error)
 {
 	switch (error) {
@@ -277,7 +281,7 @@ static bool may_pass(int error)
 	}
 }
 
-static void tell_refused(struct bpf_program_status *s, enum bpf_hook_kind kind, int error)
+static void report_refused(struct bpf_program_status *s, enum bpf_hook_kind kind, int error)
 {
 	const char *words = bpf_log_take_words();
 	size_t n = strlen(s->error);
@@ -288,8 +292,8 @@ static void tell_refused(struct bpf_program_status *s, enum bpf_hook_kind kind, 
 	s->may_pass |= may_pass(error);
 }
 
-/* On the first of its hooks that the kernel takes. A kind of hook that is refused for want of
- * permission is not tried for the next point. */
+/* Loads a point with the first of its hooks that the kernel accepts. A hook kind that was denied
+ * for lack of permission is not tried for later points. */
 static void load_point(struct bpf_loaded *l, unsigned i, const struct bpf_maps *maps,
 		       int refused[static BPF_HOOK_KPROBE + 1], struct bpf_program_status *s)
 {
@@ -310,7 +314,7 @@ static void load_point(struct bpf_loaded *l, unsigned i, const struct bpf_maps *
 		}
 		if (r == -EPERM)
 			refused[kind] = r;
-		tell_refused(s, kind, r);
+		report_refused(s, kind, r);
 	}
 }
 
@@ -324,7 +328,7 @@ static bool load_together(struct bpf_loaded *l, enum bpf_group group, const stru
 		if (bpf_points[i].group == group)
 			c.hook[i] = 0;
 	if (try_choice(l, group, &c, maps) < 0) {
-		bpf_log_take_words(); /* each says it again, on its own */
+		bpf_log_take_words(); /* each program reports its own failure below */
 		return false;
 	}
 	for (unsigned i = 0; i < N_BPF_POINTS; i++)
@@ -349,7 +353,7 @@ struct bpf_loaded *bpf_group_load(enum bpf_group group, const struct bpf_maps *m
 		for (unsigned i = 0; i < N_BPF_POINTS; i++)
 			if (bpf_points[i].group == group)
 				load_point(l, i, maps, refused, &status[i]);
-	malloc_trim(0); /* the kernel's BTF was 10 MB of heap that is not needed again */
+	malloc_trim(0); /* the kernel's BTF took 10 MB of heap that are not needed again */
 	if (l->n_objects > 0)
 		return l;
 	free(l);

@@ -1,8 +1,9 @@
-/* bpf_load.h - a group's programs: into the kernel and out again. Synchronous, on one thread at a
- * time, a worker's: reading the kernel's BTF takes a while.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bpf_load.h - loads and unloads a group's programs. Synchronous, for workers, on one thread at a
+ * time: reading the kernel's BTF takes a while.
  *
- * A group whose programs are all taken is one object. If one is refused, each is tried on its own,
- * hook by hook, so that it costs itself only. Nothing is pinned. */
+ * If the kernel accepts all programs of a group, they are one object. If it rejects one, each is
+ * loaded on its own, hook by hook, so that only the rejected one is missing. Nothing is pinned. */
 #pragma once
 
 #include "bpf_event.h"
@@ -11,7 +12,7 @@
 
 struct bpf_loaded;
 
-/* What all programs share; see include/bpf_event.h. They belong to the caller. */
+/* Maps shared by all programs, see include/bpf_event.h. Owned by the caller. */
 struct bpf_maps {
 	int events_fd, losses_fd, soft_counts_fd; /* -1 = not open */
 };
@@ -19,18 +20,18 @@ struct bpf_maps {
 /* A negative errno leaves none open. */
 int bpf_maps_open(struct bpf_maps *ret, struct err *);
 void bpf_maps_close(struct bpf_maps *);
-/* Each device once, in no order. The number of places filled. */
+/* Returns the counters of each device once, in no order, and the number of elements filled. */
 unsigned bpf_maps_soft_counts(const struct bpf_maps *, struct bpf_soft_device *ret, unsigned cap);
 
-/* What became of a point. */
+/* The state of a point. */
 struct bpf_program_status {
 	const char *name;
 	const char *hook; /* "tp_btf", "fentry", "kprobe" or "none" */
-	char error[160];  /* why not, or why not on a better hook; "" = nothing to say */
-	bool may_pass;	  /* one of the reasons may be gone later */
+	char error[160];  /* why it is not loaded, or why not with a better hook; "" = no problem */
+	bool may_pass;	  /* the failure may be temporary */
 };
 
-/* Fills the places of the group's points in status. NULL: none is attached. */
+/* Fills in the elements of status for the group's points. NULL: none is attached. */
 struct bpf_loaded *bpf_group_load(enum bpf_group, const struct bpf_maps *,
 				  struct bpf_program_status status[N_BPF_POINTS]);
 /* Detaches. NULL is fine. */

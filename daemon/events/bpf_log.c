@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* bpf_log.c - see bpf_log.h. */
 #include "bpf_log.h"
 
@@ -9,8 +10,8 @@
 
 #include "log.h"
 
-/* libbpf.c, bpf_object_load_prog(); between them, its last line but one says why (kernel/bpf/
- * verifier.c: print_verification_stats() comes behind it). */
+/* Markers printed by libbpf.c, bpf_object_load_prog(). Between them, the last line but one is the
+ * reason; the last one is from print_verification_stats() (kernel/bpf/verifier.c). */
 #define LOG_BEGIN  "-- BEGIN PROG LOAD LOG --\n"
 #define LOG_END	   "-- END PROG LOAD LOG --"
 #define STATISTICS "processed "
@@ -57,14 +58,14 @@ static void keep_words(const char *fmt, va_list ap)
 	free(text);
 }
 
-/* A refused program is told once, by who loads it; the details are for debugging. */
+/* Everything is logged at debug level, because the caller of the load logs a rejection once. */
 static int on_libbpf(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
 	static struct log_site site;
 	va_list again;
 
 	va_copy(again, ap);
-	if (level == LIBBPF_WARN) /* as it says verifiers' logs */
+	if (level == LIBBPF_WARN) /* the level of verifier logs */
 		keep_words(fmt, again);
 	va_end(again);
 	log_v(&site, LOG_LVL_DEBUG, "libbpf", 0, fmt, ap);

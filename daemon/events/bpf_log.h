@@ -1,16 +1,16 @@
-/* bpf_log.h - what libbpf says goes to our log; of the verifier's, the words that tell why it
- * refused a program are kept for whoever asked for the load. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bpf_log.h - redirects libbpf's messages to our log, and keeps the verifier's reason for a
+ * rejection for the caller of the load. */
 #pragma once
 
 #include <stddef.h>
 
-#define BPF_WORDS_SIZE 80 /* with its NUL */
+#define BPF_WORDS_SIZE 80 /* including the NUL */
 
-/* From now on, of all threads. */
+/* Starts the redirection, for all threads. */
 void bpf_log_follow(void);
-/* This thread's last refusal, which is forgotten with it; "" = there was none. Up to the next
- * call. */
+/* Returns and clears this thread's last rejection; "" = none. Valid until the next call. */
 const char *bpf_log_take_words(void);
-/* What decides: `text` is a message of libbpf, that with a verifier's log or another one, in which
- * case *ret stays. */
+/* Extracts the verifier's reason from a libbpf message; *ret is unchanged if the message has no
+ * verifier log. */
 void bpf_log_words(const char *text, char ret[static BPF_WORDS_SIZE]);

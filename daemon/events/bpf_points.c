@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* bpf_points.c - the table; see the files in bpf/ for what each program does. */
 #include "bpf_points.h"
 
@@ -6,7 +7,7 @@
 #include "rdma_events.skel.h"
 #include "rxe_events.skel.h"
 
-/* Programs are named after what they watch and the hook. A fexit is loaded as a fentry is. */
+/* Programs are named after the point and the hook. A fexit is loaded like a fentry. */
 #define TRACEPOINT(what)                                                                           \
 	{                                                                                          \
 		.kind = BPF_HOOK_TP_BTF, .program = what "_tp_btf"                                 \

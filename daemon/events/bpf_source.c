@@ -1,8 +1,10 @@
-/* bpf_source.c - which groups are to be loaded, the worker that does it, the ring in the loop.
+// SPDX-License-Identifier: Apache-2.0
+/* bpf_source.c - decides which groups to load, runs the worker that does it, and reads the ring in
+ * the loop.
  *
- * Happy path: make the maps -> poll the ring's epoll descriptor -> a worker loads the host's group
- * -> bpf_source_follow() tells of RDMA devices -> a worker loads theirs. Can fail by: no
- * permission, no BTF, refused programs: told in the log, and listed without a hook. */
+ * Happy path: create the maps -> poll the ring's epoll descriptor -> a worker loads the host's
+ * group -> bpf_source_follow() reports RDMA devices -> a worker loads their groups. Can fail by: no
+ * permission, no BTF, rejected programs: logged, and listed without a hook. */
 #include "bpf_source.h"
 
 #include <bpf/bpf.h>
@@ -19,14 +21,14 @@
 #include "log.h"
 #include "self_counters.h"
 
-/* Events taken at a time, so that a storm of them leaves the loop to others. */
+/* Maximum number of events per turn, so that a storm does not block the loop. */
 #define EVENTS_PER_TURN 512
 
 #define RETRY_MS 60000
 
-/* While it runs it belongs to the worker. */
+/* Owned by the worker while it runs. */
 struct bpf_job {
-	unsigned load, unload; /* groups */
+	unsigned load, unload; /* bit masks of groups */
 	const struct bpf_maps *maps;
 	struct bpf_loaded *loaded[N_BPF_GROUPS];
 	struct bpf_program_status status[N_BPF_POINTS];
@@ -42,8 +44,8 @@ struct bpf_source {
 	struct self_counters *self;
 	uint64_t losses[N_BPF_LOSSES];
 	struct bpf_source_hooks hooks;
-	unsigned wanted, tried; /* groups */
-	unsigned again;		/* those of the tried that were refused for now */
+	unsigned wanted, tried; /* bit masks of groups */
+	unsigned again;		/* those of `tried` that failed temporarily */
 	uint64_t again_ms;	/* loop time */
 	struct job work;
 	struct bpf_job job;
@@ -62,7 +64,7 @@ static int bpf_source_on_record(void *ctx, void *data, size_t size)
 		b->self->events_bpf++;
 		b->hooks.event(data, b->hooks.arg);
 	}
-	return ++b->taken < EVENTS_PER_TURN ? 0 : -EAGAIN; /* the descriptor stays readable */
+	return ++b->taken < EVENTS_PER_TURN ? 0 : -EAGAIN; /* stop; the descriptor stays readable */
 }
 
 static uint64_t new_losses(struct bpf_source *b, __u32 which)
@@ -91,8 +93,8 @@ static bool is_empty(const struct bpf_source *b)
 	return b->taken < EVENTS_PER_TURN || poll(&ring, 1, 0) == 0;
 }
 
-/* What was lost is newer than what the ring still has: whoever looks again because of it is not to
- * be told older news afterwards. */
+/* Lost events are newer than those in the ring. So losses are reported only after the ring is
+ * empty: otherwise the rescan that they trigger would be followed by older events. */
 static void bpf_source_on_readable(uv_poll_t *poll, int status, int events)
 {
 	struct bpf_source *b = poll->data;
@@ -184,7 +186,7 @@ static void take_status(struct bpf_source *b)
 	}
 }
 
-/* Only where nothing of it is there: what is there would miss events while it is loaded again. */
+/* Only groups of which nothing was loaded: reloading a partly loaded group would miss events. */
 static unsigned refused_for_now(const struct bpf_job *j)
 {
 	unsigned groups = 0;
@@ -217,8 +219,8 @@ static void on_loaded(void *arg)
 	catch_up(b);
 }
 
-/* A group is tried once, as what the kernel refuses it refuses again; but for what may pass, at
- * the next look after a while. */
+/* Loads and unloads groups. Each is tried once, because the kernel's decision does not change;
+ * temporary failures are retried after RETRY_MS, at the next call. */
 static void catch_up(struct bpf_source *b)
 {
 	if (b->work.running || b->closing || !b->polling)
@@ -310,7 +312,7 @@ void bpf_source_close(struct bpf_source *b)
 		close_poll(b);
 }
 
-/* --- what is told of it ----------------------------------------------------------------------- */
+/* --- status ---------------------------------------------------------------------------------- */
 
 unsigned bpf_source_programs(const struct bpf_source *b, const struct bpf_program_status **ret)
 {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "bpf_tally.h"
 
 #include <stdio.h>
@@ -44,7 +45,7 @@ static void add_fault(struct bpf_tally *t, const char *device, enum nic_fault fa
 	nic->n[fault]++;
 }
 
-/* A recovery that is given up was reported before. */
+/* An aborted recovery is not counted, because its fault was reported before. */
 static void add_health(struct bpf_tally *t, const struct bpf_event_health *e)
 {
 	if (!e->aborted)

@@ -1,4 +1,6 @@
-/* bpf_text.c - one sentence per kind. Names are those of linux/include/rdma/{ib_verbs,ib_cm}.h. */
+// SPDX-License-Identifier: Apache-2.0
+/* bpf_text.c - one line per kind of event. Names are those of
+ * linux/include/rdma/{ib_verbs,ib_cm}.h. */
 #include "bpf_text.h"
 
 #include <stdarg.h>
@@ -44,7 +46,7 @@ static void bpf_event_add_address(struct line *l, const __u8 address[16], unsign
 	bpf_event_add_text(l, strchr(text, ':') ? "[%s]:%u" : "%s:%u", text, port);
 }
 
-/* --- one kind each ---------------------------------------------------------------------------- */
+/* --- kinds of events -------------------------------------------------------------------------- */
 
 static void netdev_moved(struct line *l, const struct bpf_event_netdev_moved *e)
 {
@@ -55,7 +57,7 @@ static void netdev_moved(struct line *l, const struct bpf_event_netdev_moved *e)
 
 static void qp_changed(struct line *l, const struct bpf_event_qp *e)
 {
-	static const char *const changes[] = {"is made", "is changed", "is destroyed"};
+	static const char *const changes[] = {"created", "modified", "destroyed"};
 
 	bpf_event_add_text(l, "queue pair %u of %s %s", e->qpn, e->device, changes[e->change]);
 	if (e->result)
@@ -69,7 +71,7 @@ static void qp_failed(struct line *l, const struct bpf_event_qp_failed *e)
 	if (e->event >= 0)
 		bpf_event_add_text(l, "%s", ib_event_words((__u32)e->event));
 	else
-		bpf_event_add_text(l, "a completion with status %u", e->status);
+		bpf_event_add_text(l, "failed completion, status %u", e->status);
 }
 
 static void port_event(struct line *l, const struct bpf_event_port *e)
@@ -84,10 +86,10 @@ static void cm_result(struct line *l, const struct bpf_event_cm *e)
 {
 	switch ((enum bpf_cm_what)e->what) {
 	case BPF_CM_CONNECTED:
-		bpf_event_add_text(l, e->passive ? " is accepted" : " is made");
+		bpf_event_add_text(l, e->passive ? " accepted" : " established");
 		break;
 	case BPF_CM_REJECTED:
-		bpf_event_add_text(l, " is rejected: %s (reason %d)", cm_reject_meaning(e->status),
+		bpf_event_add_text(l, " rejected: %s (reason %d)", cm_reject_meaning(e->status),
 				   e->status);
 		break;
 	case BPF_CM_TIMED_OUT:
@@ -124,7 +126,7 @@ static void health(struct line *l, const struct bpf_event_health *e)
 		bpf_event_add_text(l, " (%s)", e->driver);
 	bpf_event_add_text(l, ": reporter %s ", e->reporter);
 	if (e->aborted)
-		bpf_event_add_text(l, "has given up recovering");
+		bpf_event_add_text(l, "aborted recovery");
 	else
 		bpf_event_add_text(l, "reports: %s", e->message);
 }
@@ -140,7 +142,7 @@ static void tx_timeout(struct line *l, const struct bpf_event_tx_timeout *e)
 
 static void dcb_app(struct line *l, const struct bpf_event_dcb *e)
 {
-	const char *verb = e->what == BPF_DCB_APP_SET ? "goes to" : "no longer goes to";
+	const char *verb = e->what == BPF_DCB_APP_SET ? "mapped to" : "no longer mapped to";
 
 	if (e->selector == 5) /* IEEE_8021QAZ_APP_SEL_DSCP */
 		bpf_event_add_text(l, "DSCP %u %s priority %u", e->protocol, verb, e->priority);
@@ -172,7 +174,7 @@ static void dcb(struct line *l, const struct bpf_event_dcb *e)
 		pfc_priorities(l, e->pfc_enable);
 		break;
 	case BPF_DCB_ETS:
-		bpf_event_add_text(l, "bandwidths of traffic classes (ETS) are set");
+		bpf_event_add_text(l, "ETS bandwidths of the traffic classes changed");
 		break;
 	case BPF_DCB_APP_SET:
 	case BPF_DCB_APP_DELETED:
@@ -225,12 +227,12 @@ void bpf_event_line(const struct bpf_event *e, char *buf, size_t size)
 
 /* --- as events -------------------------------------------------------------------------------- */
 
-struct told {
+struct event_text {
 	const char *reason, *device;
 	bool warning;
 };
 
-static bool tell_cm(const struct bpf_event_cm *e, struct told *t)
+static bool cm_event_text(const struct bpf_event_cm *e, struct event_text *t)
 {
 	static const char *const reasons[] = {
 		[BPF_CM_REJECTED] = "ConnectionRejected",
@@ -245,7 +247,7 @@ static bool tell_cm(const struct bpf_event_cm *e, struct told *t)
 	return true;
 }
 
-static bool tell_dcb(const struct bpf_event_dcb *e, struct told *t)
+static bool dcb_event_text(const struct bpf_event_dcb *e, struct event_text *t)
 {
 	static const char *const reasons[] = {
 		[BPF_DCB_PFC] = "PfcChanged",
@@ -260,7 +262,7 @@ static bool tell_dcb(const struct bpf_event_dcb *e, struct told *t)
 	return true;
 }
 
-static bool tell_health(const struct bpf_event_health *e, struct told *t)
+static bool health_event_text(const struct bpf_event_health *e, struct event_text *t)
 {
 	t->reason = e->aborted ? "NicRecoveryAborted" : "NicHealth";
 	t->device = e->device;
@@ -268,7 +270,7 @@ static bool tell_health(const struct bpf_event_health *e, struct told *t)
 	return true;
 }
 
-static bool tell_tx_timeout(const struct bpf_event_tx_timeout *e, struct told *t)
+static bool tx_timeout_event_text(const struct bpf_event_tx_timeout *e, struct event_text *t)
 {
 	t->reason = "TxTimeout";
 	t->device = e->device[0] ? e->device : e->name;
@@ -276,9 +278,9 @@ static bool tell_tx_timeout(const struct bpf_event_tx_timeout *e, struct told *t
 	return true;
 }
 
-/* Not of what we make for a moment ourselves. A pod that calls its device so hides its own port's
- * events. */
-static bool tell_port(const struct bpf_event_port *e, struct told *t)
+/* Ignores our own temporary devices. A pod that gives its device such a name only hides the events
+ * of its own port. */
+static bool port_event_text(const struct bpf_event_port *e, struct event_text *t)
 {
 	if (strncmp(e->device, SOFT_ROCE_PLACEHOLDER, strlen(SOFT_ROCE_PLACEHOLDER)) == 0)
 		return false;
@@ -287,19 +289,19 @@ static bool tell_port(const struct bpf_event_port *e, struct told *t)
 	return true;
 }
 
-static bool tell_kind(const struct bpf_event *e, struct told *t)
+static bool event_text_of(const struct bpf_event *e, struct event_text *t)
 {
 	switch ((enum bpf_event_kind)e->kind) {
 	case BPF_EVENT_PORT:
-		return tell_port((const struct bpf_event_port *)e, t);
+		return port_event_text((const struct bpf_event_port *)e, t);
 	case BPF_EVENT_CM:
-		return tell_cm((const struct bpf_event_cm *)e, t);
+		return cm_event_text((const struct bpf_event_cm *)e, t);
 	case BPF_EVENT_HEALTH:
-		return tell_health((const struct bpf_event_health *)e, t);
+		return health_event_text((const struct bpf_event_health *)e, t);
 	case BPF_EVENT_DCB:
-		return tell_dcb((const struct bpf_event_dcb *)e, t);
+		return dcb_event_text((const struct bpf_event_dcb *)e, t);
 	case BPF_EVENT_TX_TIMEOUT:
-		return tell_tx_timeout((const struct bpf_event_tx_timeout *)e, t);
+		return tx_timeout_event_text((const struct bpf_event_tx_timeout *)e, t);
 	case BPF_EVENT_NETDEV_MOVED:
 	case BPF_EVENT_QP:
 	case BPF_EVENT_QP_FAILED:
@@ -309,11 +311,11 @@ static bool tell_kind(const struct bpf_event *e, struct told *t)
 	return false;
 }
 
-bool bpf_event_tell(const struct bpf_event *e, uint64_t now_ms, struct event *ret)
+bool bpf_event_to_event(const struct bpf_event *e, uint64_t now_ms, struct event *ret)
 {
-	struct told t = {.device = ""};
+	struct event_text t = {.device = ""};
 
-	if (!tell_kind(e, &t))
+	if (!event_text_of(e, &t))
 		return false;
 	*ret = (struct event){
 		.first_ms = now_ms,

@@ -1,7 +1,8 @@
-/* bpf_text.h - what BPF events say, in words. Pure.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bpf_text.h - BPF events as text. Pure.
  *
- * Queue pairs' own events (BPF_EVENT_QP, BPF_EVENT_QP_FAILED) are told by who knows them, see
- * qp_table.h; here they have a line only. */
+ * Events of queue pairs (BPF_EVENT_QP, BPF_EVENT_QP_FAILED) are made by qps.c, which knows more
+ * about them, see qp_table.h; here they only have a line. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,9 +11,10 @@
 #include "bpf_event.h"
 #include "event.h"
 
-/* One line without a newline, for log and watch. The event must have passed bpf_event_check(). */
+/* One line without a newline, for the log and for watching. The event must have passed
+ * bpf_event_check(). */
 void bpf_event_line(const struct bpf_event *, char *buf, size_t size);
 
-/* Whether it is one for the ring of events; then *ret is it, but for its pod. Times are now_ms
- * (unix). Not for it: queue pairs, moves of netdevs, connections that were made. */
-bool bpf_event_tell(const struct bpf_event *, uint64_t now_ms, struct event *ret);
+/* Should the event be in the event ring? If so, *ret is it, without its pod. Its times are now_ms
+ * (unix). False for queue pairs, moves of netdevs, successful connections. */
+bool bpf_event_to_event(const struct bpf_event *, uint64_t now_ms, struct event *ret);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "bpf_words.h"
 
 #include <arpa/inet.h>
@@ -32,7 +33,7 @@ const char *ib_event_words(__u32 event)
 		"fatal error of a work queue",
 	};
 
-	return event < ARRAY_SIZE(words) ? words[event] : "an event that rocelet does not know";
+	return event < ARRAY_SIZE(words) ? words[event] : "an unknown event";
 }
 
 const char *cm_event_words(__u32 event)
@@ -78,7 +79,7 @@ static const struct {
 	[5] = {"unsupported", "the peer does not support this request"},
 	[6] = {"invalid_comm_id", "the peer does not know this connection"},
 	[7] = {"invalid_comm_instance", "the peer does not know this connection"},
-	[8] = {"invalid_service_id", "nobody listens on that port"},
+	[8] = {"invalid_service_id", "no process listens on that port"},
 	[9] = {"invalid_transport_type", "the peer does not serve this transport"},
 	[10] = {"stale_connection", "the peer still has an old connection of this queue pair"},
 	[11] = {"rdc_not_exist", "the peer has no such datagram channel"},
@@ -94,11 +95,11 @@ static const struct {
 	[21] = {"invalid_alternate_path", "the peer does not accept the alternate path"},
 	[22] = {"invalid_alternate_path", "the peer does not accept the alternate path"},
 	[23] = {"invalid_alternate_path", "the peer does not accept the alternate path"},
-	[24] = {"redirect", "the peer wants it on another port"},
-	[25] = {"redirect", "the peer wants it on another port"},
+	[24] = {"redirect", "the peer redirects to another port"},
+	[25] = {"redirect", "the peer redirects to another port"},
 	[26] = {"invalid_mtu", "the peer does not accept the path MTU"},
 	[27] = {"insufficient_resources", "the peer serves fewer RDMA reads at a time"},
-	[28] = {"consumer_defined", "the peer's application does not want it"},
+	[28] = {"consumer_defined", "the peer's application refuses it"},
 	[29] = {"invalid_rnr_retry", "the peer does not accept the RNR retry count"},
 	[30] = {"duplicate_comm_id", "the peer has a connection of this number already"},
 	[31] = {"invalid_class_version", "the peer speaks another version"},

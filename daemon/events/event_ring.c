@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "event_ring.h"
 
 #include <errno.h>
@@ -24,7 +25,7 @@ static bool event_is_same(const struct event *a, const struct event *b)
 	       strcmp(a->namespace, b->namespace) == 0 && strcmp(a->message, b->message) == 0;
 }
 
-/* Where the same event stands in the order; ring->n: it is new. */
+/* Index of the same event in `order`; ring->n: none. */
 static size_t event_place_of(const struct event_ring *ring, const struct event *e)
 {
 	size_t i = ring->n;
@@ -35,7 +36,7 @@ static size_t event_place_of(const struct event_ring *ring, const struct event *
 	return ring->n;
 }
 
-/* Takes the slot at a place of the order to its end. */
+/* Moves the slot at an index of `order` to its end. */
 static struct event *make_newest(struct event_ring *ring, size_t place)
 {
 	uint16_t slot = ring->order[place];

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "events.h"
 
 #include <stdio.h>
@@ -5,8 +6,8 @@
 #include "cleanup.h"
 #include "log.h"
 
-/* What Kubernetes' events call the involved object. */
-static void tell_log(const struct event *e)
+/* Logs the event; `object` has the form of a Kubernetes event's involved object. */
+static void log_event(const struct event *e)
 {
 	static struct log_site normal, warning;
 	bool is_warning = e->type == EVENT_WARNING;
@@ -24,8 +25,8 @@ static void tell_log(const struct event *e)
 		   "event", e->message, fields, ARRAY_SIZE(fields));
 }
 
-void events_tell(struct event_ring *ring, const struct event *event)
+void events_add(struct event_ring *ring, const struct event *event)
 {
 	event_ring_add(ring, event);
-	tell_log(event);
+	log_event(event);
 }

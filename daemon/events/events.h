@@ -1,7 +1,8 @@
-/* events.h - where an event goes: into the ring that the API shows, and once into the log. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* events.h - stores an event in the ring shown by the API, and logs it once. */
 #pragma once
 
 #include "event_ring.h"
 
-/* Logged as a line with type, reason, object and device. */
-void events_tell(struct event_ring *, const struct event *);
+/* The log line has type, reason, object and device. */
+void events_add(struct event_ring *, const struct event *);

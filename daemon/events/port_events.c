@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "port_events.h"
 
 #include <stdio.h>
@@ -5,7 +6,8 @@
 
 #include "bpf_words.h"
 
-/* A move takes its netdev down before anything else; drivers take their time. */
+/* Time within which a port-down event belongs to a move. A move first takes its netdev down;
+ * drivers may report that late. */
 #define EXIT_NS (5 * 1000000000ULL)
 
 void netns_exits_add(struct netns_exits *x, const struct bpf_event_netdev_moved *e)
@@ -24,7 +26,7 @@ static bool left_lately(const struct netns_exits *x, uint64_t netns, uint64_t no
 	return false;
 }
 
-/* NULL: the host's last look does not show it. */
+/* NULL: not in the host's last scan. */
 static const struct rdma_dev *port_events_rdma_of(const struct host *h, uint32_t index)
 {
 	for (size_t i = 0; i < h->n_rdma; i++)
@@ -69,5 +71,5 @@ void port_event_complete(struct event *event, const struct bpf_event_port *e,
 		return;
 	event->type = EVENT_NORMAL;
 	snprintf(event->message + used, sizeof(event->message) - used,
-		 ", %s is on its way to its pod or back", r->function);
+		 ", %s is attaching or returning", r->function);
 }

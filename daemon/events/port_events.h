@@ -1,7 +1,8 @@
-/* port_events.h - whose RDMA port an event is about, and whether it is news that it went down: a
- * device that changes its network namespace goes down on the way (__dev_close() in
- * linux/net/core/dev.c, of which soft-RoCE and the vendors' drivers make IB_EVENT_PORT_ERR). Pure.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* port_events.h - finds the pod of an RDMA port's event, and decides whether a port-down event is a
+ * warning: a device that changes its network namespace goes down in the process (__dev_close() in
+ * linux/net/core/dev.c, for which soft-RoCE and the vendors' drivers send IB_EVENT_PORT_ERR).
+ * Pure. */
 #pragma once
 
 #include "attach_status.h"
@@ -11,7 +12,7 @@
 
 #define NETNS_EXITS 16
 
-/* The network namespaces that netdevs were lately asked out of; zero-initialised there are none. */
+/* The network namespaces that netdevs recently left; zero-initialised: none. */
 struct netns_exits {
 	struct {
 		uint32_t netns;	  /* inode number */
@@ -22,9 +23,9 @@ struct netns_exits {
 
 void netns_exits_add(struct netns_exits *, const struct bpf_event_netdev_moved *);
 
-/* Completes what bpf_event_tell() made of the event: the pod that has the device, which is known by
- * its index, recorded or in the host; and no warning
- * where the device is on its way into the pod or back, or leaves because the pod's namespace ends,
- * which may be seen before the pod's end is. */
+/* Completes an event made by bpf_event_to_event(): adds the pod that has the device, found by the
+ * device's index in the attachment records or in the host; and makes it no warning if the device is
+ * attaching or returning, or leaves because the pod's namespace ends, which may be visible before
+ * the pod's end. */
 void port_event_complete(struct event *, const struct bpf_event_port *, const struct host *,
 			 struct attach_list, const struct netns_exits *);

@@ -1,11 +1,12 @@
-/* accept.c - reads Accept and Accept-Encoding: lists of elements, each with parameters. */
+// SPDX-License-Identifier: Apache-2.0
+/* accept.c - parses Accept and Accept-Encoding: lists of elements, each with parameters. */
 #include "accept.h"
 
 #include <stddef.h>
 #include <string.h>
 #include <strings.h>
 
-/* Weights are counted in thousandths, which is all that RFC 9110 section 12.4.2 can spell. */
+/* Weights are integers in thousandths, the finest that RFC 9110 section 12.4.2 allows. */
 #define Q_MAX 1000
 
 struct span {
@@ -32,8 +33,8 @@ static struct span trim_blanks(const char *s, const char *end)
 	return (struct span){s, (size_t)(end - s)};
 }
 
-/* Cuts the text in front of the next `sep` off *p; separators in quoted strings do not count.
- * False at the end. */
+/* Removes the text before the next `sep` from *p and returns it; separators in quoted strings do
+ * not count. False at the end. */
 static bool next_part(struct span *p, char sep, struct span *ret)
 {
 	const char *s = p->s, *end = p->s + p->len;
@@ -59,7 +60,7 @@ static bool span_is(struct span a, const char *word)
 	return a.len == strlen(word) && strncasecmp(a.s, word, a.len) == 0;
 }
 
-/* "0", "0.75", "1.000"; what is malformed counts as 0. */
+/* "0", "0.75", "1.000"; malformed text counts as 0. */
 static int parse_q(struct span v)
 {
 	int q, scale = Q_MAX / 10;
@@ -105,7 +106,7 @@ static bool next_element(struct span *list, struct element *ret)
 		return false;
 	*ret = (struct element){.q = Q_MAX};
 	if (!next_part(&text, ';', &ret->name))
-		return true; /* an empty element means nothing, RFC 9110 section 5.6.1 */
+		return true; /* an empty element is ignored, RFC 9110 section 5.6.1 */
 	while (next_part(&text, ';', &param))
 		take_parameter(ret, param);
 	return true;
@@ -116,14 +117,15 @@ static struct span span_of(const char *header)
 	return (struct span){header, strlen(header)};
 }
 
-/* The only version that we write; one that is not named leaves the choice to us. */
+/* 1.0.0 is the only version that we write; without a version the choice is ours. */
 static bool is_our_openmetrics(const struct element *e)
 {
 	return span_is(e->name, "application/openmetrics-text") &&
 	       (e->version.len == 0 || span_is(e->version, "1.0.0"));
 }
 
-/* How closely a range names text/plain: the closest one decides, RFC 9110 section 12.5.1. */
+/* Specificity of a range that matches text/plain: the most specific one decides, RFC 9110 section
+ * 12.5.1. */
 static int plain_text_closeness(struct span name)
 {
 	if (span_is(name, "text/plain"))

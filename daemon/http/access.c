@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* access.c - see access.h. */
 #include "access.h"
 
@@ -9,14 +10,14 @@
 
 #include "cleanup.h"
 
-/* Of what is remembered, "NAME:PASSWORD". */
+/* Size of a remembered "NAME:PASSWORD". */
 #define CREDENTIALS_MAX                                                                            \
 	(sizeof(((struct access_claim *)0)->user) + sizeof(((struct access_claim *)0)->password))
 
 struct access_user {
 	char name[sizeof(((struct access_claim *)0)->user)];
 	char hash[sizeof(((struct access_claim *)0)->hash)];
-	char right[CREDENTIALS_MAX]; /* as it was sent; "" = not yet */
+	char right[CREDENTIALS_MAX]; /* as sent; "" = none yet */
 };
 
 struct access {
@@ -28,7 +29,7 @@ struct access {
 
 /* --- the files -------------------------------------------------------------------------------- */
 
-/* One line, without blanks around it; false at the end. */
+/* Returns the next line, without blanks around it; false at the end. */
 static bool access_next_line(const char **at, const char *end, const char **ret, size_t *ret_len)
 {
 	const char *line = *at, *stop;
@@ -59,7 +60,8 @@ static int add_token(struct access *a, const char *line, size_t len, struct err 
 	return 0;
 }
 
-/* A hash that takes no time to try is as good as none. */
+/* Only accepts salted hashes that crypt(3) considers secure: one that is fast to check protects
+ * nothing. */
 static bool is_hash(const char *s)
 {
 	return s[0] == '$' && crypt_checksalt(s) == CRYPT_SALT_OK;
@@ -77,7 +79,7 @@ static int add_user(struct access *a, const char *line, size_t len, struct err *
 	memcpy(u->hash, colon + 1, hash);
 	if (!is_hash(u->hash))
 		return err_set(e, -EINVAL,
-			       "the hash is none that crypt(3) takes for strong: try htpasswd -B");
+			       "crypt(3) does not consider the hash strong: try htpasswd -B");
 	a->n_users++;
 	return 0;
 }
@@ -102,7 +104,7 @@ static int read_lines(struct access *a, const struct access_source *s, add_fn *a
 	}
 	if (r < 0)
 		return err_wrap(e, "%s:%u", s->name, number);
-	return n ? 0 : err_set(e, -EINVAL, "%s: there is nothing in it", s->name);
+	return n ? 0 : err_set(e, -EINVAL, "%s: it has no entries", s->name);
 }
 
 int access_new(struct access **ret, const struct access_source *tokens,
@@ -132,7 +134,7 @@ void access_free(struct access *a)
 
 /* --- comparing -------------------------------------------------------------------------------- */
 
-/* Of two texts in arrays of that size, which are zero behind their end. */
+/* Compares two texts in arrays of that size, padded with zeroes, in constant time. */
 static bool access_is_same(const char *a, const char *b, size_t size)
 {
 	unsigned char different = 0;
@@ -142,7 +144,7 @@ static bool access_is_same(const char *a, const char *b, size_t size)
 	return different == 0;
 }
 
-/* All of them, whichever it is. */
+/* Compares with all tokens, so that the time does not depend on the result. */
 static bool has_token(const struct access *a, const char *token)
 {
 	char padded[ACCESS_TOKEN_MAX + 1] = "";
@@ -167,7 +169,7 @@ static bool is_remembered(const struct access *a, const char credentials[CREDENT
 
 /* --- the header ------------------------------------------------------------------------------- */
 
-/* What follows the scheme, or NULL: it is another one. */
+/* Returns what follows the scheme, or NULL if it is another scheme. */
 static const char *after_scheme(const char *header, const char *scheme)
 {
 	size_t n = strlen(scheme);
@@ -187,7 +189,7 @@ static int base64_value(char c)
 	return at ? (int)(at - digits) : -1;
 }
 
-/* The text, terminated and zero behind it; false: it is none, or too long. */
+/* Decodes base64 into a zero-padded string; false: invalid, or too long. */
 static bool base64_text(const char *s, char *ret, size_t size)
 {
 	unsigned bits = 0, n_bits = 0;
@@ -224,7 +226,8 @@ static bool access_split(const char *credentials, struct access_claim *ret)
 	return true;
 }
 
-/* Who is unknown takes as long as who has the wrong password. */
+/* For an unknown user, the first user's hash is used, so that the check takes as long as for a
+ * wrong password. */
 static enum access_verdict claim(const struct access *a, const char *credentials,
 				 struct access_claim *ret)
 {

@@ -1,9 +1,9 @@
-/* access.h - who may read over TCP: bearer tokens (RFC 6750), and users with passwords (RFC 7617)
- * whose hashes crypt(3) knows. Pure: texts in, verdicts out; but that a password takes long to be
- * tried.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* access.h - authentication over TCP: bearer tokens (RFC 6750), and users with passwords (RFC 7617)
+ * whose hashes crypt(3) supports. Pure: texts in, verdicts out; but checking a password takes long.
  *
- * What is compared is compared whole, however early it differs. A password that was right is
- * remembered as it was sent, so that only its first use takes long. */
+ * Comparisons take constant time. A correct password is remembered as it was sent, so that only its
+ * first use takes long. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,7 +13,7 @@
 
 struct access;
 
-/* A text and what it is called in messages; text NULL: there is none. */
+/* The contents of a file, and its name for messages; text NULL: no such file. */
 struct access_source {
 	const char *text;
 	size_t len;
@@ -24,9 +24,9 @@ struct access_source {
 #define ACCESS_TOKEN_MAX   512
 #define ACCESS_ENTRIES_MAX 64
 
-/* tokens: one on each line. users: "NAME:HASH" on each line, as htpasswd(1) -B and mkpasswd(1) make
- * them. Empty lines and those that begin with '#' count for nothing. -EINVAL: "FILE:LINE: .." for
- * what is none, and for a file that has none. */
+/* tokens: one per line. users: "NAME:HASH" per line, as made by htpasswd(1) -B and mkpasswd(1).
+ * Empty lines and lines that begin with '#' are ignored. -EINVAL: "FILE:LINE: .." for an invalid
+ * line, or for a file without entries. */
 int access_new(struct access **ret, const struct access_source *tokens,
 	       const struct access_source *users, struct err *);
 void access_free(struct access *); /* NULL is fine */
@@ -34,21 +34,21 @@ void access_free(struct access *); /* NULL is fine */
 enum access_verdict {
 	ACCESS_GRANTED,
 	ACCESS_REFUSED,
-	ACCESS_TO_TRY, /* a password, which access_try() finds out about */
+	ACCESS_TO_TRY, /* a password that has to be checked by access_try() */
 };
 
 struct access_claim {
 	char user[128], password[256];
-	char hash[256]; /* of that user, or of another one for who is unknown */
+	char hash[256]; /* the user's hash; for an unknown user, the hash of another one */
 	bool known;
 };
 
-/* header: of Authorization, "" = none. */
+/* header: the Authorization header, "" = none. */
 enum access_verdict access_judge(const struct access *, const char *header,
 				 struct access_claim *ret);
-/* Takes long, and touches nothing else: for a worker. */
+/* Checks the password. Slow and without side effects, so run it on a worker. */
 bool access_try(const struct access_claim *);
-/* It was right. Nothing is remembered of a user who is not there any more, or has another hash. */
+/* Remembers a correct password, unless the user was removed or has another hash now. */
 void access_remember(struct access *, const struct access_claim *);
-/* What the other one remembers, of users whose hash is the same. */
+/* Copies the passwords remembered by `from`, for users with the same hash. */
 void access_carry(struct access *, const struct access *from);

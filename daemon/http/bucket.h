@@ -1,4 +1,6 @@
-/* bucket.h - a token bucket: so many a second, so many at once. Pure: time is an argument. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bucket.h - a token bucket: per_second tokens per second, at most `burst` at once. Pure: time is
+ * an argument. */
 #pragma once
 
 #include <stdbool.h>
@@ -16,13 +18,13 @@ static inline void bucket_init(struct bucket *b, uint32_t per_second, uint32_t b
 	*b = (struct bucket){per_second, burst, burst * 1000, now_ms};
 }
 
-/* Takes so many, or those that are left. */
+/* Removes this many tokens, or all if there are fewer. */
 static inline void bucket_charge(struct bucket *b, uint32_t tokens)
 {
 	b->milli_tokens -= b->milli_tokens < tokens * 1000 ? b->milli_tokens : tokens * 1000;
 }
 
-/* Takes one token; false: none left. A clock that steps back gives nothing. */
+/* Takes one token; false: none left. A clock that steps back adds nothing. */
 static inline bool bucket_take(struct bucket *b, uint64_t now_ms)
 {
 	uint64_t passed = now_ms > b->last_ms ? now_ms - b->last_ms : 0;

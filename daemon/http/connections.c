@@ -1,12 +1,13 @@
-/* connections.c - the list behind connections.h. A few dozen: every question is one pass. */
+// SPDX-License-Identifier: Apache-2.0
+/* connections.c - see connections.h. There are a few dozen, so every query is one pass. */
 #include "connections.h"
 
 #include <stddef.h>
 
 void connections_init(struct connections *c, unsigned max_readers, unsigned max_admin,
-		      uint64_t request_ms, uint64_t order_ms)
+		      uint64_t request_ms, uint64_t kept_ms)
 {
-	*c = (struct connections){.request_ms = request_ms, .order_ms = order_ms};
+	*c = (struct connections){.request_ms = request_ms, .kept_ms = kept_ms};
 	c->max[PLACES_READERS] = max_readers < 2 ? 2 : max_readers;
 	c->max[PLACES_ADMIN] = max_admin < 2 ? 2 : max_admin;
 	TAILQ_INIT(&c->list);
@@ -14,7 +15,7 @@ void connections_init(struct connections *c, unsigned max_readers, unsigned max_
 
 enum connection_places connection_places(const struct connection *it)
 {
-	return it->orders == ORDERS_TAKEN ? PLACES_ADMIN : PLACES_READERS;
+	return it->admin == ADMIN_ALLOWED ? PLACES_ADMIN : PLACES_READERS;
 }
 
 void connections_add(struct connections *c, struct connection *new, uint64_t now_ms)
@@ -79,7 +80,7 @@ static uint64_t deadline_of(const struct connections *c, const struct connection
 	case CONNECTION_ANSWER:
 		return it->since_ms + c->request_ms;
 	case CONNECTION_WAITING:
-		return it->since_ms + c->order_ms;
+		return it->since_ms + c->kept_ms;
 	case CONNECTION_IDLE:
 	case CONNECTION_CUT:
 		break;

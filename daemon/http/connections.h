@@ -1,10 +1,11 @@
-/* connections.h - who is connected, in which phase, since when, and who has to go. Pure: time is an
- * argument, closing is the caller's.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* connections.h - the list of connections with their phases and deadlines, and the choice of those
+ * to close. Pure: time is an argument, the caller closes.
  *
- * libmicrohttpd has a limit, which closes the newcomer, and a time-out, which any byte prolongs. So
- * these two are ours: a connection has a deadline to ask and one to take its answer, and when
- * nearly all places are taken the least useful one is named, so that there is always room for one
- * more. What is idle ends by libmicrohttpd's time-out. */
+ * The limit of libmicrohttpd rejects the newest connection, and any byte extends its timeout. So we
+ * implement both: a connection has a deadline to send its request and one to receive the answer,
+ * and when nearly all places are taken, the least useful connection is chosen to be closed, so that
+ * there is always room for another one. Idle connections end by libmicrohttpd's timeout. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,59 +13,60 @@
 #include <sys/queue.h>
 
 enum connection_phase {
-	CONNECTION_REQUEST, /* its request has not arrived whole */
-	CONNECTION_WAITING, /* its answer is being worked on */
-	CONNECTION_ANSWER,  /* it has not taken its whole answer */
-	CONNECTION_IDLE,    /* answered before, asks nothing now */
-	CONNECTION_CUT,	    /* told to go: never chosen again */
+	CONNECTION_REQUEST, /* the request has not been received completely */
+	CONNECTION_WAITING, /* the answer is being prepared */
+	CONNECTION_ANSWER,  /* the answer has not been sent completely */
+	CONNECTION_IDLE,    /* answered before, no new request */
+	CONNECTION_CUT,	    /* was shut down: never chosen again */
 };
 
-enum connection_orders { ORDERS_NOT_HERE, ORDERS_FORBIDDEN, ORDERS_TAKEN };
+enum connection_admin { ADMIN_NOT_HERE, ADMIN_FORBIDDEN, ADMIN_ALLOWED };
 
 struct connection {
 	TAILQ_ENTRY(connection) entry;
 	int fd;	       /* borrowed */
-	bool guarded;  /* over TCP: may be asked who it is */
-	uint64_t peer; /* whose it is, of those */
-	enum connection_orders orders;
+	bool is_tcp;   /* over TCP: may need authentication */
+	uint64_t peer; /* number of its address, if is_tcp */
+	enum connection_admin admin;
 	enum connection_phase phase;
 	uint64_t since_ms;		/* when the phase began */
 	struct MHD_Connection *mhd;	/* the server's */
-	struct http_deferred *deferred; /* whose answer it waits for in WAITING */
+	struct http_deferred *deferred; /* the answer it waits for in WAITING */
 };
 
-/* Two kinds of places. An admin connection (ORDERS_TAKEN) waits for as long as its request works on
- * a device, and there may be one for each device of the node: it never takes a place from scrapes
- * and pages, nor they from it. */
+/* Two kinds of places. An admin connection (ADMIN_ALLOWED) waits as long as its request works on a
+ * device, possibly one per device of the node: so admin connections and readers, i.e. scrapes and
+ * pages, do not compete for places. */
 enum connection_places { PLACES_READERS, PLACES_ADMIN, N_CONNECTION_PLACES };
 
 struct connections {
-	TAILQ_HEAD(connection_list, connection) list; /* the one whose phase began first is first */
+	TAILQ_HEAD(connection_list, connection) list; /* sorted by start of the phase */
 	unsigned max[N_CONNECTION_PLACES];
-	uint64_t request_ms; /* longest time in REQUEST or ANSWER */
-	uint64_t order_ms;   /* in WAITING */
+	uint64_t request_ms; /* maximum time in REQUEST or ANSWER */
+	uint64_t kept_ms;    /* maximum time in WAITING */
 };
 
 #define CONNECTIONS_NEVER UINT64_MAX
 
-/* Fewer than 2 places of a kind become 2: one that is served and one to come. */
+/* Fewer than 2 places of a kind become 2: one in use and one for the next. */
 void connections_init(struct connections *, unsigned max_readers, unsigned max_admin,
-		      uint64_t request_ms, uint64_t order_ms);
+		      uint64_t request_ms, uint64_t kept_ms);
 enum connection_places connection_places(const struct connection *);
 
-/* A new connection, in phase REQUEST; the caller's, who removes it before it is freed. */
+/* Adds a connection in phase REQUEST. The caller owns it, and removes it before freeing it. */
 void connections_add(struct connections *, struct connection *, uint64_t now_ms);
 void connections_remove(struct connections *, struct connection *);
-/* A connection that was cut stays cut. */
+/* A connection that was cut stays in CUT. */
 void connections_enter(struct connections *, struct connection *, enum connection_phase,
 		       uint64_t now_ms);
 
-/* The first to go: the longest idle connection, else the one that has been longest in its phase; an
- * admin connection only if there is no other. NULL: none, or all are cut already or wait for an
+/* The first one to close: the longest idle connection, else the one that has been in its phase the
+ * longest; an admin connection only if there is no other. NULL: none, or all are cut or wait for an
  * answer. */
 struct connection *connections_slowest(const struct connections *);
-/* The same among the places of that kind, but NULL while an eighth of them is free or about to be.
- */
+/* As connections_slowest(), but only among the places of one kind; NULL while an eighth of them is
+ * free or being freed. */
 struct connection *connections_crowding(const struct connections *, enum connection_places);
-/* The one whose deadline comes first, and when; NULL and CONNECTIONS_NEVER: none has one. */
+/* The connection with the earliest deadline, and that deadline; NULL and CONNECTIONS_NEVER: none
+ * has one. */
 struct connection *connections_next(const struct connections *, uint64_t *ret_deadline_ms);

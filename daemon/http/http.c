@@ -1,21 +1,22 @@
-/* http.c - libmicrohttpd as a guest of the libuv loop, and new connections: rate, libmicrohttpd,
- * room for the next one, in this order.
+// SPDX-License-Identifier: Apache-2.0
+/* http.c - libmicrohttpd on the libuv loop. A new connection passes the rate limit and goes to
+ * libmicrohttpd; if the table is then nearly full, the slowest connection is closed.
  *
- * Happy path: a listener is readable -> accept(2) -> the socket goes to libmicrohttpd -> its epoll
- * descriptor is readable -> MHD_run() -> the handler is asked -> MHD_run() sends -> the connection
+ * Success: a listener is readable -> accept(2) -> the socket goes to libmicrohttpd -> its epoll
+ * descriptor is readable -> MHD_run() -> the handler is called -> MHD_run() sends -> the connection
  * is idle, or closed.
  *
- * We accept ourselves, and one libmicrohttpd daemon without a listening socket serves all
- * listeners: so the rate limit comes first, and running out of descriptors is ours to sit out
- * (libmicrohttpd would spin on it).
+ * We accept connections ourselves, and one libmicrohttpd daemon without a listening socket serves
+ * all listeners: so the rate limit comes first, and we can wait when out of descriptors
+ * (libmicrohttpd would spin).
  *
- * Ways to fail: too many connections a second from one address are closed at once; when nearly all
- * places are taken, or a deadline is missed, the slowest connection is shut down (libmicrohttpd
- * then finds it ended and closes it); accept(2) without descriptors pauses all listeners for a
- * moment.
+ * Limits: too many connections per second from one address are closed at once. A connection that
+ * misses its deadline, and the slowest one if the table is nearly full, is shut down, and
+ * libmicrohttpd then closes it. If accept(2) is out of descriptors, all listeners pause for
+ * PAUSE_MS.
  *
- * One timer serves work left in libmicrohttpd, the next deadline and the end of a pause. With no
- * connection and no pause it is stopped. */
+ * One timer serves work left in libmicrohttpd, the next deadline and the end of a pause. It is
+ * stopped while there is no connection and no pause. */
 #include "http.h"
 
 #include <microhttpd.h>
@@ -35,16 +36,17 @@
 #include "tls.h"
 
 #define MAX_CONNECTIONS_DEFAULT 64
-/* Three quarters of them may wait: one for each of 1,024 functions and a few hundred more. */
+/* Three quarters of the admin connections may wait for a deferred answer: one for each of 1,024
+ * functions and a few hundred more. */
 #define MAX_ADMIN_DEFAULT	2048
 #define REQUEST_MS_DEFAULT	10000
-#define ORDER_MS_DEFAULT	30000
+#define KEPT_MS_DEFAULT		30000
 #define IDLE_S_DEFAULT		60
-/* New connections from one address, and over unix sockets for readers. All addresses together have
- * twice as much: one that takes all it can get leaves as much to the others. */
+/* Limits for new connections from one address, and for readers over unix sockets. All addresses
+ * together have twice as much, so one that uses its full rate leaves as much to the others. */
 #define CONNECTS_PER_SECOND	200
 #define CONNECTS_BURST		400
-/* Accepted in one go. */
+/* Connections accepted per wake-up. */
 #define ACCEPT_BATCH		8
 #define PAUSE_MS		100
 #define TLS_PAUSE_MAX_MS	64
@@ -62,14 +64,14 @@ struct listener {
 	struct listener *next;
 	int fd;
 	char path[sizeof(((struct sockaddr_un *)NULL)->sun_path)]; /* "" = TCP */
-	struct stat file;					   /* at that path */
-	bool orders;
+	struct stat file; /* the socket file at that path */
+	bool admin;
 };
 
-/* --- the end of a connection ------------------------------------------------------------------ */
+/* --- end of a connection ---------------------------------------------------------------------- */
 
-/* An answer that nobody takes is thrown away with the socket (SO_LINGER), or the kernel would keep
- * it for minutes. */
+/* Discards an answer that the client does not read (SO_LINGER); otherwise the kernel would keep it
+ * for minutes. */
 void http_cut(struct http *h, struct connection *connection)
 {
 	struct linger at_once = {1, 0};
@@ -111,7 +113,7 @@ static void resume_listeners(struct http *h)
 		uv_poll_start(&l->poll, UV_READABLE, on_listener);
 }
 
-/* When libmicrohttpd wants to run without being woken. */
+/* Returns the time at which MHD_run() must be called even without an event. */
 static uint64_t next_run(struct MHD_Daemon *mhd, uint64_t now_ms)
 {
 	MHD_UNSIGNED_LONG_LONG left_ms;
@@ -125,14 +127,15 @@ static bool is_answering_tls(const struct http *h)
 	const struct connection *it;
 
 	TAILQ_FOREACH(it, &h->connections.list, entry)
-	if (it->guarded && it->phase == CONNECTION_ANSWER)
+	if (it->is_tcp && it->phase == CONNECTION_ANSWER)
 		return true;
 	return false;
 }
 
-/* In the middle of a handshake libmicrohttpd (0.9.75) wants to run at once, over and over. Unless
- * an answer is on its way its descriptor tells what there is to do, but for what it has read and
- * not looked at yet: less and less likely the longer nothing comes. */
+/* During a handshake, libmicrohttpd (0.9.75) asks to run immediately, over and over. While no
+ * answer is being sent, the only work that its epoll descriptor does not report is bytes that it
+ * has buffered but not processed. The longer no event arrives, the less likely such bytes are. So
+ * the pause between runs doubles. */
 static uint64_t next_tls_run(struct http *h, uint64_t now_ms)
 {
 	uint64_t next = next_run(h->tls_mhd, now_ms);
@@ -153,7 +156,7 @@ static void arm_timer(struct http *h, uint64_t now_ms)
 	if (h->resume_ms)
 		next = MIN(next, h->resume_ms);
 	next = MIN(next, MIN(plain, tls));
-	due_at(&h->due, next == CONNECTIONS_NEVER ? DUE_NEVER : next);
+	timer_at(&h->timer, next == CONNECTIONS_NEVER ? TIMER_NEVER : next);
 }
 
 static void run_mhd(struct http *h)
@@ -163,7 +166,7 @@ static void run_mhd(struct http *h)
 		MHD_run(h->tls_mhd);
 }
 
-/* What every callback on the loop ends with: deadlines, libmicrohttpd's work, the timer. */
+/* Called at the end of every callback on the loop: deadlines, libmicrohttpd's work, the timer. */
 static void run_server(struct http *h)
 {
 	uint64_t now_ms = uv_now(h->loop);
@@ -175,7 +178,7 @@ static void run_server(struct http *h)
 	arm_timer(h, now_ms);
 }
 
-static void http_on_due(void *arg)
+static void http_on_timer(void *arg)
 {
 	run_server(arg);
 }
@@ -192,7 +195,7 @@ static void on_mhd_ready(uv_poll_t *poll, int status, int events)
 
 void http_wake(struct http *h)
 {
-	due_in(&h->due, 0);
+	timer_in(&h->timer, 0);
 }
 
 void http_hold(struct http *h)
@@ -202,7 +205,8 @@ void http_hold(struct http *h)
 
 /* --- new connections -------------------------------------------------------------------------- */
 
-/* One user of an IPv6 network may have all of its lower half. */
+/* Returns the key of an address for rate limits. One host may own a whole IPv6 /64, so only the
+ * upper 64 bits count. */
 static uint64_t peer_number(const union peer *peer)
 {
 	uint64_t address = 0;
@@ -216,24 +220,24 @@ static uint64_t peer_number(const union peer *peer)
 	return address;
 }
 
-/* Whether who has connected may give orders; the file's mode alone would do, unless somebody
- * changes it. */
-static enum connection_orders peers_orders(const struct listener *l, int fd)
+/* May the peer send admin requests? The file's mode should ensure that already, unless it was
+ * changed. */
+static enum connection_admin peer_admin(const struct listener *l, int fd)
 {
 	struct ucred peer;
 	socklen_t len = sizeof(peer);
 
-	if (!l->orders)
-		return ORDERS_NOT_HERE;
+	if (!l->admin)
+		return ADMIN_NOT_HERE;
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0)
-		return ORDERS_FORBIDDEN;
-	return peer.uid == 0 || peer.uid == geteuid() ? ORDERS_TAKEN : ORDERS_FORBIDDEN;
+		return ADMIN_FORBIDDEN;
+	return peer.uid == 0 || peer.uid == geteuid() ? ADMIN_ALLOWED : ADMIN_FORBIDDEN;
 }
 
-/* libmicrohttpd says that it has taken the socket over at once or, from 1.0 on, in MHD_run(); one
- * that it could not take it closes without a word. */
+/* libmicrohttpd reports that it took over the socket at once or, since 1.0, in MHD_run(). On
+ * failure it closes the socket without a report. */
 static void hand_over(const struct listener *l, int fd, const union peer *peer, socklen_t len,
-		      enum connection_orders orders)
+		      enum connection_admin admin)
 {
 	struct http *h = l->http;
 	enum connection_places places;
@@ -245,11 +249,11 @@ static void hand_over(const struct listener *l, int fd, const union peer *peer, 
 		return;
 	}
 	h->arriving->fd = fd;
-	h->arriving->orders = orders;
-	h->arriving->guarded = !l->path[0];
-	h->arriving->peer = h->arriving->guarded ? peer_number(peer) : 0;
+	h->arriving->admin = admin;
+	h->arriving->is_tcp = !l->path[0];
+	h->arriving->peer = h->arriving->is_tcp ? peer_number(peer) : 0;
 	places = connection_places(h->arriving);
-	MHD_add_connection(h->arriving->guarded && h->tls_mhd ? h->tls_mhd : h->mhd, fd, &peer->any,
+	MHD_add_connection(h->arriving->is_tcp && h->tls_mhd ? h->tls_mhd : h->mhd, fd, &peer->any,
 			   len);
 	run_mhd(h);
 	free(take_ptr(h->arriving));
@@ -266,13 +270,12 @@ struct bucket *http_peer_rate(struct http *h, uint64_t peer)
 	return &h->address_rates[(peer * 0x9e3779b97f4a7c15) >> 56];
 }
 
-static bool may_enter(const struct listener *l, const union peer *peer,
-		      enum connection_orders orders)
+static bool may_enter(const struct listener *l, const union peer *peer, enum connection_admin admin)
 {
 	struct http *h = l->http;
 	uint64_t now = uv_now(h->loop);
 
-	if (orders == ORDERS_TAKEN)
+	if (admin == ADMIN_ALLOWED)
 		return true;
 	if (l->path[0])
 		return bucket_take(&h->unix_rate, now);
@@ -280,28 +283,28 @@ static bool may_enter(const struct listener *l, const union peer *peer,
 	       bucket_take(&h->tcp_rate, now);
 }
 
-/* The peer was gone before we came; accept(2) reports that in several ways. */
-static bool is_peers_fault(int code)
+/* The peer disconnected before accept(2), which reports that in several ways. */
+static bool is_peer_disconnect(int code)
 {
 	return code == ECONNABORTED || code == EINTR || code == EPROTO || code == EPERM ||
 	       code == ENETDOWN || code == EHOSTUNREACH || code == ENETUNREACH;
 }
 
-/* Takes one connection from the backlog. Returns 0 or a negative errno. */
+/* Accepts one connection from the backlog. Returns 0 or a negative errno. */
 static int http_accept_one(const struct listener *l)
 {
 	struct http *h = l->http;
 	union peer peer = {.all = {0}};
 	socklen_t len = sizeof(peer);
 	int fd = accept4(l->fd, &peer.any, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
-	enum connection_orders orders;
+	enum connection_admin admin;
 
 	if (fd < 0)
-		return is_peers_fault(errno) ? 0 : -errno;
+		return is_peer_disconnect(errno) ? 0 : -errno;
 	h->self->http_connections++;
-	orders = peers_orders(l, fd);
-	if (may_enter(l, &peer, orders)) {
-		hand_over(l, fd, &peer, len, orders);
+	admin = peer_admin(l, fd);
+	if (may_enter(l, &peer, admin)) {
+		hand_over(l, fd, &peer, len, admin);
 	} else {
 		h->self->http_evictions++;
 		close(fd);
@@ -309,8 +312,9 @@ static int http_accept_one(const struct listener *l)
 	return 0;
 }
 
-/* Mostly out of descriptors. The connection stays in the backlog, so the listener would be readable
- * for ever: look away for a moment, and make the slowest give its descriptor back. */
+/* accept(2) failed, usually for lack of descriptors. The connection stays in the backlog and the
+ * listener readable, so polling stops for PAUSE_MS, and the slowest connection is closed to free
+ * its descriptor. */
 static void accept_failed(struct http *h, int code)
 {
 	struct connection *slowest = connections_slowest(&h->connections);
@@ -323,8 +327,8 @@ static void accept_failed(struct http *h, int code)
 		uv_poll_stop(&l->poll);
 }
 
-/* Without descriptors accept(2) fails before it looks at the backlog, so only the first call says
- * that somebody waits. */
+/* Without descriptors, accept(2) fails before it checks the backlog, so only the first call proves
+ * that a connection is waiting. */
 static void on_listener(uv_poll_t *poll, int status, int events)
 {
 	struct listener *l = poll->data;
@@ -358,9 +362,9 @@ static void close_listener(struct listener *l)
 	close(l->fd);
 }
 
-/* Takes the descriptor, or the error of whoever was to open it. file: NULL = TCP. */
+/* Takes ownership of the descriptor, or passes on the error of opening it. file: NULL = TCP. */
 static int add_listener(struct http *h, int fd, const char *address, const struct stat *file,
-			bool orders, struct err *e)
+			bool admin, struct err *e)
 {
 	struct listener *l;
 	int r;
@@ -381,7 +385,7 @@ static int add_listener(struct http *h, int fd, const char *address, const struc
 	l->poll.data = l;
 	l->http = h;
 	l->fd = fd;
-	l->orders = orders;
+	l->admin = admin;
 	l->next = h->listeners;
 	h->listeners = l;
 	http_hold(h);
@@ -394,8 +398,8 @@ int http_listen_tcp(struct http *h, const char *address, unsigned *ret_port, str
 	return add_listener(h, listen_tcp(address, ret_port, e), address, NULL, false, e);
 }
 
-/* There is a listener on this path and its file is still the one it made. One whose file is gone or
- * somebody else's is closed. */
+/* True if a listener on this path still has its own file. If the file was removed or replaced,
+ * closes the listener. */
 static bool http_is_served(struct http *h, const char *path)
 {
 	struct listener **at = &h->listeners, *l;
@@ -409,13 +413,13 @@ static bool http_is_served(struct http *h, const char *path)
 	return false;
 }
 
-static int serve_unix(struct http *h, const char *path, unsigned mode, bool orders, struct err *e)
+static int serve_unix(struct http *h, const char *path, unsigned mode, bool admin, struct err *e)
 {
 	struct stat file;
 
 	if (http_is_served(h, path))
 		return 1;
-	return add_listener(h, listen_unix(path, mode, &file, e), path, &file, orders, e);
+	return add_listener(h, listen_unix(path, mode, &file, e), path, &file, admin, e);
 }
 
 int http_listen_unix(struct http *h, const char *path, unsigned mode, struct err *e)
@@ -423,7 +427,7 @@ int http_listen_unix(struct http *h, const char *path, unsigned mode, struct err
 	return serve_unix(h, path, mode, false, e);
 }
 
-int http_listen_orders(struct http *h, const char *path, unsigned mode, struct err *e)
+int http_listen_admin(struct http *h, const char *path, unsigned mode, struct err *e)
 {
 	return serve_unix(h, path, mode, true, e);
 }
@@ -435,7 +439,7 @@ static void stop_mhd(struct http *h)
 	h->closing = true;
 	if (!h->mhd)
 		return;
-	run_mhd(h); /* who was answered a moment ago still gets it */
+	run_mhd(h); /* send the last answers */
 	requests_release(h);
 	MHD_stop_daemon(take_ptr(h->mhd));
 	if (!h->tls_mhd)
@@ -462,7 +466,7 @@ static void init_rates(struct http *h)
 		bucket_init(&h->address_rates[i], CONNECTS_PER_SECOND, CONNECTS_BURST, now);
 }
 
-/* Its epoll descriptor in our loop. */
+/* Polls its epoll descriptor in our loop. */
 static int watch_mhd(struct http *h, struct MHD_Daemon *mhd, uv_poll_t *poll)
 {
 	const union MHD_DaemonInfo *info = mhd ? MHD_get_daemon_info(mhd, MHD_DAEMON_INFO_EPOLL_FD)
@@ -486,8 +490,8 @@ static int start_mhd(struct http *h)
 	r = watch_mhd(h, h->mhd, &h->mhd_poll);
 	if (r < 0)
 		return r;
-	/* From here on nothing fails: a handle can only be given back by closing it. */
-	due_init(&h->due, h->loop, http_on_due, h);
+	/* Nothing may fail after this: an initialised handle can only be freed by closing it. */
+	timer_init(&h->timer, h->loop, http_on_timer, h);
 	http_hold(h);
 	return 0;
 }
@@ -539,12 +543,13 @@ int http_open(struct http **ret, struct uv_loop_s *loop, const struct http_opts 
 	h->self = self;
 	h->handler = handler;
 	h->handler_arg = arg;
+	h->large_path = opts->large_path;
 	h->idle_s = opts->idle_s ? opts->idle_s : IDLE_S_DEFAULT;
 	connections_init(&h->connections,
 			 opts->max_connections ? opts->max_connections : MAX_CONNECTIONS_DEFAULT,
 			 opts->max_admin ? opts->max_admin : MAX_ADMIN_DEFAULT,
 			 opts->request_ms ? opts->request_ms : REQUEST_MS_DEFAULT,
-			 opts->order_ms ? opts->order_ms : ORDER_MS_DEFAULT);
+			 opts->kept_ms ? opts->kept_ms : KEPT_MS_DEFAULT);
 	init_rates(h);
 	r = start_mhd(h);
 	if (r < 0) {
@@ -578,14 +583,14 @@ static void on_handle_closed(uv_handle_t *handle)
 	handle_closed(handle->data);
 }
 
-/* The handles go first: they watch descriptors that libmicrohttpd is about to close. */
+/* Closes the handles first, because they watch descriptors that libmicrohttpd closes. */
 void http_close(struct http *h, void (*on_closed)(void *), void *arg)
 {
 	struct listener *l;
 
 	h->on_closed = on_closed;
 	h->closed_arg = arg;
-	due_close(&h->due, handle_closed);
+	timer_close(&h->timer, handle_closed);
 	uv_close((uv_handle_t *)&h->mhd_poll, on_handle_closed);
 	if (h->tls_mhd)
 		uv_close((uv_handle_t *)&h->tls_poll, on_handle_closed);

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* http.h - the HTTP server: libmicrohttpd on the libuv loop, on TCP and unix sockets.
  *
- * Bounded in every direction: connections (at once and per second), header size, time per request.
- * When the table is nearly full the slowest connection makes room, so slow and half-open clients
- * cannot starve others. */
+ * Everything is bounded: connections (at once and per second), header size, time per request. When
+ * the table is nearly full, the slowest connection is closed, so slow and half-open clients cannot
+ * starve others. */
 #pragma once
 
 #include <stdbool.h>
@@ -19,92 +20,104 @@ struct access;
 struct tls_pem;
 
 struct http_param {
-	const char *name, *value; /* value: "" when absent */
+	const char *name, *value; /* value: "" if absent */
 };
 
-/* More parameters in a query, and a longer target (path and query), are refused. */
+/* A query with more parameters, or a longer target (path and query), is rejected. */
 #define HTTP_PARAMS_MAX 32
 #define HTTP_TARGET_MAX 4096
-/* A longer body is refused. */
+/* A longer body is rejected. */
 #define HTTP_BODY_MAX	((size_t)65536)
+/* Longest body of a POST to http_opts.large_path. */
+#define HTTP_LARGE_MAX	((size_t)1 << 20)
 
 struct http_deferred;
 
 struct http_request {
 	const char *method, *path;
-	const char *accept; /* "" when absent */
+	const char *accept; /* "" if absent */
 	bool accepts_gzip;
 	struct http_param params[HTTP_PARAMS_MAX]; /* of the query */
 	size_t n_params;
 	uint64_t now_ms; /* the loop's time */
-	/* Of a POST. */
+	/* body and body_len: only of a POST. deferred: pass to http_keep() to answer it later. */
 	const char *body;
 	size_t body_len;
 	struct http_deferred *deferred;
-	/* Of a GET: it may be kept, too. NULL: too many wait already. */
+	/* For a GET that is answered later. NULL: too many are waiting. */
 	struct http_deferred *later;
+	/* For a GET whose answer a worker makes at once. */
+	struct http_deferred *soon;
 };
 
-/* The value of a parameter; NULL: it is not there. */
+/* The value of a parameter; NULL: absent. */
 const char *http_param(const struct http_request *, const char *name);
 
-/* What a handler answers; zero-initialised it is a 404. Exactly one body kind. */
+/* A handler's reply; zero-initialised it is a 404. Exactly one kind of body. */
 struct http_reply {
 	unsigned status;
 	const char *content_type;
-	char *body;	   /* heap, taken by the server; NULL = empty */
-	const void *fixed; /* or body_len bytes that stay where they are for ever */
+	char *body;	   /* heap, ownership moves to the server; NULL = empty */
+	const void *fixed; /* in place of body: body_len bytes of static data */
 	size_t body_len;
 	const char *const *headers; /* names and values in turn, up to NULL; static. NULL: none */
-	bool challenges;	    /* 401: whoever asks is to say who he is */
-	struct page *page;	    /* or a metrics page: one reference, taken */
-	int page_format;	    /* enum metrics_format */
+	bool challenges;	    /* 401: request authentication */
+	bool is_tagged;	   /* a GET of the same body again may be answered with 304 (ETag) */
+	char etag[24];	   /* set by the server */
+	struct page *page; /* in place of body: a metrics page, one reference is taken over */
+	int page_format;   /* enum metrics_format */
 };
 
-/* Runs on the loop's thread, must not block. Only GET and HEAD get here, and POST over a socket
- * that takes orders. */
+/* Runs on the loop's thread, must not block. Only called for GET and HEAD, and for POST on a socket
+ * for admin requests. */
 typedef void http_handler_fn(const struct http_request *, struct http_reply *, void *arg);
 
-/* From within the handler: the reply comes later. One who waits with a GET and goes away keeps its
- * place until somebody else needs it. */
+/* Call in the handler: the reply comes later. If the client of a GET disconnects, the connection
+ * still counts against max_connections until another client needs its place. */
 void http_keep(struct http_deferred *);
-/* Nobody waits for the deferred answer that was kept: it need not be made, but is to be given
- * all the same. Not from within the handler. */
-bool http_has_left(const struct http_deferred *);
-/* That reply, on the loop's thread: exactly once for each that was kept, not from within the
- * handler; also when nobody waits for it any more, or the server is closed. Takes what the reply
- * owns. */
+/* True if the client of a kept answer has disconnected: the reply need not be made, but
+ * http_answer() must still be called. Not in the handler. */
+bool http_client_disconnected(const struct http_deferred *);
+/* Sends the reply of a kept request. Call exactly once for each, on the loop's thread, not in the
+ * handler; also if the client has disconnected, or the server is closed. Takes ownership of the
+ * reply's contents. */
 void http_answer(struct http_deferred *, struct http_reply *);
 
 struct http_opts {
 	unsigned max_connections; /* of readers, over all listeners; 0 = 64 */
-	unsigned max_admin;	  /* of root's over http_listen_orders(), apart; 0 = 2048 */
-	unsigned request_ms; /* a request must arrive, and its answer be taken, within this time; 0
-				= 10 s */
-	unsigned order_ms;   /* an answer that comes later must come within this time; 0 = 30 s */
-	unsigned idle_s;     /* a connection on which nothing is asked any more ends then, or after
-				request_ms if that is longer; 0 = 60 s */
+	unsigned max_admin;	  /* of root and our own user over http_listen_admin(), counted
+				     separately; 0 = 2048 */
+	unsigned request_ms; /* time limit for receiving a request, and for sending its answer; 0 =
+				10 s */
+	unsigned kept_ms;    /* time limit for a kept answer; 0 = 30 s */
+	const char *large_path; /* a POST to this path may have HTTP_LARGE_MAX bytes; borrowed,
+				   NULL: none */
+	unsigned idle_s; /* an idle connection is closed after this time, or request_ms if that is
+			    longer; 0 = 60 s */
 };
 
 int http_open(struct http **ret, struct uv_loop_s *, const struct http_opts *,
 	      struct self_counters *, http_handler_fn *, void *arg, struct err *);
-/* "ADDR:PORT", "[V6]:PORT", ":PORT" (all addresses). Port 0 picks one; *ret_port, if not NULL, is
- * the one in use. */
+/* "ADDR:PORT", "[V6]:PORT", ":PORT" (all addresses). Port 0 chooses a free one; *ret_port, if not
+ * NULL, is the port in use. */
 int http_listen_tcp(struct http *, const char *address, unsigned *ret_port, struct err *);
-/* New connections over TCP are encrypted from now on, and meet this certificate: at first before
- * http_listen_tcp(), then to replace it. Errors of tls_use(). */
+/* Encrypts new connections over TCP with this certificate; call it before http_listen_tcp(), and
+ * later to replace the certificate. Errors of tls_use(). */
 int http_use_tls(struct http *, const struct tls_pem *certificate, const struct tls_pem *key,
 		 struct err *);
-/* Requests over TCP are judged by it from now on, but for those paths (up to NULL; borrowed). Takes
- * it, and what the one before remembers; NULL: everybody may read. */
+/* Authenticates requests over TCP, except for open_paths (NULL-terminated; borrowed). Takes
+ * ownership of the access and carries over the passwords remembered by its predecessor; NULL:
+ * requests need no authentication. */
 void http_use_access(struct http *, struct access *, const char *const *open_paths);
-/* Requests over TCP but for those paths (up to NULL) get 503 and this sentence; both borrowed. */
+/* Answers requests over TCP, except for open_paths (NULL-terminated), with 503 and this message;
+ * both borrowed. */
 void http_close_paths(struct http *, const char *why, const char *const *open_paths);
-/* A stale socket file is replaced; one that somebody serves is -EADDRINUSE. A path that we serve
- * already is left as it is (1) while its file is ours, and served anew when that was deleted. */
+/* Replaces a stale socket file; -EADDRINUSE if it is in use. If we serve this path already, returns
+ * 1 while the file is ours, and creates it again if it was deleted. */
 int http_listen_unix(struct http *, const char *path, unsigned mode, struct err *);
-/* The same, and POST is served here: to root and to our own user, whatever the mode lets in. */
-int http_listen_orders(struct http *, const char *path, unsigned mode, struct err *);
-/* Ends every connection and listener; the struct is gone once on_closed runs. Not from within the
+/* As http_listen_unix(), and accepts POST from root and our own user, whatever the file's mode
+ * permits. */
+int http_listen_admin(struct http *, const char *path, unsigned mode, struct err *);
+/* Closes all connections and listeners; the struct is freed once on_closed runs. Not in the
  * handler. */
 void http_close(struct http *, void (*on_closed)(void *), void *arg);

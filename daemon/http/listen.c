@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* listen.c - makes the listening sockets of listen.h. */
 #include "listen.h"
 
@@ -47,7 +48,7 @@ bool listen_address_parse(const char *s, struct listen_address *ret)
 		host++;
 		len -= 2;
 	} else if (memchr(s, ':', len)) {
-		return false; /* an IPv6 address needs its brackets */
+		return false; /* an IPv6 address needs brackets */
 	}
 	if (len >= sizeof(a.host))
 		return false;
@@ -56,7 +57,7 @@ bool listen_address_parse(const char *s, struct listen_address *ret)
 	return true;
 }
 
-/* NULL: it is no address. */
+/* NULL: not a numeric address. */
 static struct addrinfo *resolve_address(const char *host, unsigned port)
 {
 	struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE,
@@ -68,7 +69,7 @@ static struct addrinfo *resolve_address(const char *host, unsigned port)
 	return getaddrinfo(host, service, &hints, &found) == 0 ? found : NULL;
 }
 
-/* The listening socket or a negative errno. */
+/* Returns the listening socket or a negative errno. */
 static int open_tcp(const char *host, unsigned port, bool dual_stack)
 {
 	AUTO_ADDRINFO at = resolve_address(host, port);
@@ -94,13 +95,13 @@ static int open_tcp_any(unsigned port)
 {
 	int fd = open_tcp("::", port, true);
 
-	/* No IPv6 in the kernel, or none allowed in this network namespace. */
+	/* The kernel has no IPv6, or it is disabled in this network namespace. */
 	return fd == -EAFNOSUPPORT || fd == -EADDRNOTAVAIL ? open_tcp("0.0.0.0", port, false) : fd;
 }
 
 static unsigned listen_port_of(int fd)
 {
-	struct sockaddr_in6 at = {0}; /* the port stands where it does in sockaddr_in */
+	struct sockaddr_in6 at = {0}; /* the port has the same offset as in sockaddr_in */
 	socklen_t len = sizeof(at);
 
 	return getsockname(fd, (struct sockaddr *)&at, &len) < 0 ? 0 : ntohs(at.sin6_port);
@@ -152,7 +153,7 @@ int listen_unix(const char *path, unsigned mode, struct stat *ret_file, struct e
 	if (r < 0)
 		return err_wrap(e, "cannot listen");
 	live = uds_connect(&sa);
-	if (live >= 0 || live == -EAGAIN) /* a full backlog has an owner as well */
+	if (live >= 0 || live == -EAGAIN) /* with a full backlog, the socket is in use, too */
 		return err_set(e, -EADDRINUSE,
 			       "cannot listen on %s: another process serves this socket", path);
 	if (live != -ECONNREFUSED && live != -ENOENT)

@@ -1,49 +1,53 @@
-/* requests.c - what libmicrohttpd calls: connections that come and go, requests that want an answer
- * at once or later. All of it runs inside MHD_run() or MHD_add_connection(), on the loop's thread.
+// SPDX-License-Identifier: Apache-2.0
+/* requests.c - libmicrohttpd's callbacks: connections opened and closed, requests answered at once
+ * or later. All of it runs inside MHD_run() or MHD_add_connection(), on the loop's thread.
  *
- * While somebody works on an answer its connection is suspended: libmicrohttpd does not look at it,
- * so a client that goes away is noticed when it is to get its answer, or when its place is wanted,
- * and one that waits too long is told so by our own deadline. */
+ * While an answer is being prepared, the connection is suspended, and libmicrohttpd ignores it. So
+ * a disconnect is noticed only when the answer is sent, or when the place is needed; and a request
+ * that waits too long is answered by our own deadline. */
 #include <gnutls/gnutls.h>
+#include <inttypes.h>
 #include <microhttpd.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 
 #include "accept.h"
 #include "cleanup.h"
+#include "fnv.h"
 #include "log.h"
 #include "page.h"
 #include "self_counters.h"
 #include "server.h"
 #include "tls.h"
 
-/* Of libmicrohttpd, for one request's line and headers and the headers of its answer. */
+/* libmicrohttpd's memory for one request's line and headers and the headers of its answer. */
 #define CONNECTION_MEMORY ((size_t)16384)
-/* What libmicrohttpd keeps of a header beside its text, and a bit. */
+/* libmicrohttpd's overhead per header beside the text, rounded up. */
 #define HEADER_RECORD	  ((size_t)80)
-/* For the head of an answer. */
+/* Reserved for the head of an answer. */
 #define ANSWER_MEMORY	  ((size_t)2048)
 
-/* What a wrong password costs its peer, in connections. */
+/* Cost of a wrong password in the peer's rate limit, in connections. */
 #define FAILURE_TOKENS 20
 
 #define TEXT_OF_(n) #n
 #define TEXT_OF(n)  TEXT_OF_(n)
 
-/* One request from its headers on. It goes when the request has ended and nobody is to answer it
- * any more. */
+/* A request whose headers have been received. Freed when the request has ended and no answer is
+ * pending. */
 struct http_deferred {
 	struct http *http;
 	struct connection *connection; /* NULL: the request has ended */
-	bool reads;		       /* a GET or HEAD; otherwise a POST */
-	char *body;		       /* of a POST, terminated */
-	size_t body_len;
+	bool reads;		       /* GET or HEAD; otherwise POST */
+	char *body;		       /* of a POST, NUL-terminated */
+	size_t body_len, body_max;
 	bool too_large;
-	bool to_try;   /* its password */
-	bool refused;  /* which was wrong */
-	bool kept;     /* http_answer() is to come */
-	bool answered; /* reply is what to send */
+	bool to_try;   /* its password has to be checked */
+	bool refused;  /* the password was wrong */
+	bool kept;     /* http_answer() will be called */
+	bool answered; /* reply is ready to be sent */
 	struct http_reply reply;
 };
 
@@ -64,12 +68,12 @@ static const char *header_value(struct MHD_Connection *c, const char *name)
 	return value ? value : "";
 }
 
-/* --- requests that are larger than what we take in ----------------------------------------------
- * A connection has a fixed memory in libmicrohttpd, shared by its request (each parameter and
- * header costs it a record) and the head of the answer. What fills it up gets no answer at all from
- * libmicrohttpd (0.9.75 even waits for more of it), so it is refused before, in words of our own
- * that need none of that memory: straight to the socket, since libmicrohttpd has sent all of what
- * it was given, and nothing of this request's. The connection ends with it. */
+/* --- oversized requests -------------------------------------------------------------------------
+ * A connection has a fixed amount of memory in libmicrohttpd, shared by its request (each parameter
+ * and header takes a record) and the head of the answer. A request that fills it gets no answer
+ * from libmicrohttpd (0.9.75 even waits for more of it). So we reject it first with an answer that
+ * needs none of that memory: it is written to the socket directly, because libmicrohttpd has sent
+ * everything before, and nothing of this request's. Then the connection is closed. */
 
 static gnutls_session_t session_of(const struct connection *connection)
 {
@@ -88,14 +92,14 @@ static void refuse_and_cut(struct http *h, struct connection *connection, unsign
 
 	h->self->http_requests++;
 	h->self->http_errors++;
-	if (h->tls_mhd && connection->guarded)
+	if (h->tls_mhd && connection->is_tcp)
 		gnutls_record_send(session_of(connection), text, (size_t)n);
 	else
 		(void)!send(connection->fd, text, (size_t)n, MSG_NOSIGNAL | MSG_DONTWAIT);
 	http_cut(h, connection);
 }
 
-/* As libmicrohttpd will count them. */
+/* Counts them like libmicrohttpd. */
 static size_t count_params(const char *target)
 {
 	const char *query = strchr(target, '?');
@@ -106,7 +110,7 @@ static size_t count_params(const char *target)
 	return n;
 }
 
-/* A request's first line is complete, and not taken apart yet. */
+/* Called when a request's first line is complete, before it is parsed. */
 static void *on_request_line(void *http, const char *target, struct MHD_Connection *c)
 {
 	struct connection *connection = connection_of(c);
@@ -120,10 +124,10 @@ static void *on_request_line(void *http, const char *target, struct MHD_Connecti
 	else if (count_params(target) > HTTP_PARAMS_MAX)
 		refuse_and_cut(http, connection, MHD_HTTP_BAD_REQUEST,
 			       "a query has at most " TEXT_OF(HTTP_PARAMS_MAX) " parameters\n");
-	return NULL; /* the first requests_on_request() has nothing in *request */
+	return NULL; /* *request is NULL in the first call of requests_on_request() */
 }
 
-/* Once all are there. */
+/* Call when all headers have been received. */
 static bool are_headers_too_large(struct MHD_Connection *c)
 {
 	const union MHD_ConnectionInfo *info = MHD_get_connection_info(
@@ -151,7 +155,7 @@ static void drop_reply(struct http_reply *reply)
 	page_unref(take_ptr(reply->page));
 }
 
-/* A browser takes the first that it knows. */
+/* A browser uses the first scheme that it supports. */
 static void add_challenges(struct MHD_Response *response)
 {
 	MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE,
@@ -160,7 +164,7 @@ static void add_challenges(struct MHD_Response *response)
 				"Bearer realm=\"rocelet\"");
 }
 
-/* MHD_NO makes libmicrohttpd end the connection. */
+/* MHD_NO makes libmicrohttpd close the connection. */
 static enum MHD_Result send_reply(struct http *h, struct MHD_Connection *c,
 				  struct http_reply *reply, bool accepts_gzip)
 {
@@ -189,7 +193,7 @@ static enum MHD_Result refuse_request(struct http *h, struct MHD_Connection *c, 
 	return send_reply(h, c, &reply, false);
 }
 
-/* --- answers that come later ------------------------------------------------------------------ */
+/* --- kept answers ----------------------------------------------------------------------------- */
 
 static bool is_waiting(const struct http_deferred *d)
 {
@@ -203,14 +207,14 @@ static void wait_for_answer(struct http_deferred *d)
 	MHD_suspend_connection(d->connection->mhd);
 }
 
-/* libmicrohttpd comes back to the request in the loop's next turn. */
+/* libmicrohttpd continues the request in the loop's next turn. */
 static void resume_request(struct http_deferred *d)
 {
 	MHD_resume_connection(d->connection->mhd);
-	http_wake(d->http); /* its epoll descriptor says nothing of it */
+	http_wake(d->http); /* its epoll descriptor does not report it */
 }
 
-/* Takes the reply. */
+/* Takes ownership of the reply. */
 static void requests_answer_waiting(struct http_deferred *d, struct http_reply *reply)
 {
 	d->reply = *reply;
@@ -249,7 +253,7 @@ static bool has_gone(const struct connection *connection)
 	return poll(&p, 1, 0) > 0 && (p.revents & (POLLRDHUP | POLLHUP | POLLERR));
 }
 
-bool http_has_left(const struct http_deferred *d)
+bool http_client_disconnected(const struct http_deferred *d)
 {
 	return !d->connection || has_gone(d->connection);
 }
@@ -259,8 +263,7 @@ void requests_expire(struct connection *connection)
 	struct http_reply reply = {0};
 
 	reply_sentence(&reply, MHD_HTTP_GATEWAY_TIMEOUT, "application/json",
-		       "{\"error\":\"it takes long and is still being worked on; "
-		       "ask again later\"}");
+		       "{\"error\":\"still in progress; ask again later\"}");
 	requests_answer_waiting(connection->deferred, &reply);
 }
 
@@ -273,7 +276,7 @@ void requests_release(struct http *h)
 			MHD_resume_connection(it->mhd);
 }
 
-/* Makes room: whoever was to answer a GET finds nobody there. */
+/* Frees the places of GETs whose client has disconnected. */
 static void drop_gone(struct http *h)
 {
 	struct connection *it, *next;
@@ -287,10 +290,10 @@ static void drop_gone(struct http *h)
 	}
 }
 
-/* Connections that wait for an answer, of one kind of places. */
+/* Numbers of connections that wait for an answer, of one kind of places. */
 struct waiting {
-	unsigned orders;
-	unsigned readers[2]; /* of this node, of the network */
+	unsigned admin;
+	unsigned readers[2]; /* from this node, from the network */
 };
 
 static struct waiting count_waiting(const struct http *h, enum connection_places places)
@@ -302,35 +305,35 @@ static struct waiting count_waiting(const struct http *h, enum connection_places
 		if (it->phase != CONNECTION_WAITING || connection_places(it) != places)
 			continue;
 		if (it->deferred->reads)
-			w.readers[it->guarded]++;
+			w.readers[it->is_tcp]++;
 		else
-			w.orders++;
+			w.admin++;
 	}
 	return w;
 }
 
-/* For one more: connections that do not wait keep a quarter of the places. */
+/* Is there room for one more? A quarter of the places is kept for connections that do not wait. */
 static bool has_room(const struct waiting *w, unsigned max)
 {
-	return w->orders + w->readers[false] + w->readers[true] < max - max / 4;
+	return w->admin + w->readers[false] + w->readers[true] < max - max / 4;
 }
 
-static bool may_order(const struct http *h)
+static bool may_administer(const struct http *h)
 {
 	const struct waiting w = count_waiting(h, PLACES_ADMIN);
 
 	return has_room(&w, h->connections.max[PLACES_ADMIN]);
 }
 
-/* A quarter of their places is for readers of the network, and another for those of this node:
- * neither takes the other's. On root's socket as many may wait. */
+/* A quarter of the places is for waiting readers from the network, and another for those of this
+ * node, so that neither takes the other's. On root's socket as many may wait. */
 static bool may_read(const struct http *h, const struct connection *reader)
 {
 	enum connection_places places = connection_places(reader);
 	const struct waiting w = count_waiting(h, places);
 	unsigned max_waiting = h->connections.max[PLACES_READERS] / 4;
 
-	return w.readers[reader->guarded] < max_waiting && has_room(&w, h->connections.max[places]);
+	return w.readers[reader->is_tcp] < max_waiting && has_room(&w, h->connections.max[places]);
 }
 
 static bool may_read_later(struct http *h, const struct connection *reader)
@@ -341,19 +344,19 @@ static bool may_read_later(struct http *h, const struct connection *reader)
 	return may_read(h, reader);
 }
 
-/* --- what is asked ---------------------------------------------------------------------------- */
+/* --- receiving a request ---------------------------------------------------------------------- */
 
 static void add_to_body(struct http_deferred *d, const char *piece, size_t n)
 {
 	char *body;
 
-	if (d->too_large || n > HTTP_BODY_MAX - d->body_len) {
+	if (d->too_large || n > d->body_max - d->body_len) {
 		d->too_large = true;
 		return;
 	}
 	body = realloc(d->body, d->body_len + n + 1);
 	if (!body) {
-		d->too_large = true; /* for what memory there is */
+		d->too_large = true; /* for the available memory */
 		return;
 	}
 	memcpy(body + d->body_len, piece, n);
@@ -370,7 +373,7 @@ static enum MHD_Result add_param(void *cls, enum MHD_ValueKind kind, const char 
 
 	(void)kind;
 	if (request->n_params == HTTP_PARAMS_MAX)
-		return MHD_NO; /* was refused */
+		return MHD_NO; /* not reached: was rejected before */
 	request->params[request->n_params++] = (struct http_param){name, value ? value : ""};
 	return MHD_YES;
 }
@@ -383,7 +386,22 @@ const char *http_param(const struct http_request *request, const char *name)
 	return NULL;
 }
 
-/* Asks the handler: the whole request is there. */
+/* Gives the body its tag (RFC 9110 section 8.8.3), and leaves it out if the client names that tag:
+ * it has the body. wanted: "" if absent. */
+static void tag_reply(struct http_reply *reply, const char *wanted)
+{
+	uint64_t hash = fnv1a(FNV1A_START, reply->body, reply->body_len);
+
+	snprintf(reply->etag, sizeof(reply->etag), "\"%016" PRIx64 "\"", hash);
+	if (strcmp(wanted, "*") != 0 && !strstr(wanted, reply->etag))
+		return;
+	free(reply->body);
+	reply->body = NULL;
+	reply->body_len = 0;
+	reply->status = MHD_HTTP_NOT_MODIFIED;
+}
+
+/* Calls the handler: the request is complete. */
 static enum MHD_Result ask_handler(struct http_deferred *d, struct MHD_Connection *c,
 				   const char *path, const char *method)
 {
@@ -397,6 +415,7 @@ static enum MHD_Result ask_handler(struct http_deferred *d, struct MHD_Connectio
 		.body = d->body,
 		.body_len = d->body_len,
 		.deferred = d->reads ? NULL : d,
+		.soon = d->reads ? d : NULL,
 		.later = d->reads && may_read_later(h, connection_of(c)) ? d : NULL,
 	};
 	struct http_reply reply = {0};
@@ -412,17 +431,19 @@ static enum MHD_Result ask_handler(struct http_deferred *d, struct MHD_Connectio
 	if (reply.status == 0)
 		return refuse_request(h, c, MHD_HTTP_NOT_FOUND,
 				      "nothing is served under this path\n");
+	if (reply.is_tagged && reply.status == MHD_HTTP_OK && reply.body)
+		tag_reply(&reply, header_value(c, MHD_HTTP_HEADER_IF_NONE_MATCH));
 	return send_reply(h, c, &reply, request.accepts_gzip);
 }
 
-/* --- who asks --------------------------------------------------------------------------------- */
+/* --- authentication --------------------------------------------------------------------------- */
 
 static enum MHD_Result refuse_stranger(struct http *h, struct MHD_Connection *c)
 {
 	struct http_reply reply = {.challenges = true};
 
 	reply_sentence(&reply, MHD_HTTP_UNAUTHORIZED, "text/plain; charset=utf-8",
-		       "a token, or a name and its password, are asked for here\n");
+		       "authentication required: a token, or a name and its password\n");
 	return send_reply(h, c, &reply, false);
 }
 
@@ -437,13 +458,13 @@ static bool is_open(const struct http *h, const char *path)
 static enum access_verdict requests_judge(const struct http *h, struct MHD_Connection *c,
 					  const char *path, struct access_claim *ret)
 {
-	if (!h->access || !connection_of(c)->guarded || is_open(h, path))
+	if (!h->access || !connection_of(c)->is_tcp || is_open(h, path))
 		return ACCESS_GRANTED;
 	return access_judge(h->access, header_value(c, MHD_HTTP_HEADER_AUTHORIZATION), ret);
 }
 
-/* Passwords are tried one after the other, as that is made to be slow and others want to be served;
- * of each peer one at a time, so that who guesses is one of those who wait, and no more. */
+/* Passwords are checked one at a time, because that is slow by design and others have to be served.
+ * Only one per peer is queued, so that guessing takes a single place in the queue. */
 struct trial {
 	struct trial *next;
 	struct http *http;
@@ -460,7 +481,7 @@ static void trial_run(void *arg)
 	t->right = access_try(&t->claim);
 }
 
-/* The first one, which is over. */
+/* Frees the first one, which is finished. */
 static void trial_free(struct trial *t)
 {
 	t->http->trials = t->next;
@@ -470,7 +491,7 @@ static void trial_free(struct trial *t)
 
 static void trial_done(void *arg);
 
-/* Who has gone does not want to know any more. */
+/* Starts the next check; drops those whose client disconnected. */
 static void begin_trial(struct http *h)
 {
 	struct trial *t = h->trials;
@@ -488,7 +509,7 @@ static void begin_trial(struct http *h)
 	job_begin(&h->trial_job, h->loop, "the trial of a password", trial_run, trial_done, t);
 }
 
-static void tell_trial(struct http_deferred *d, bool right)
+static void describe_trial(struct http_deferred *d, bool right)
 {
 	d->kept = false;
 	d->refused = !right;
@@ -500,7 +521,7 @@ static void tell_trial(struct http_deferred *d, bool right)
 	}
 }
 
-/* The files may have changed meanwhile: what was right then is right for this request. */
+/* The user file may have changed meanwhile: the result still holds for this request. */
 static void trial_done(void *arg)
 {
 	struct trial *t = arg;
@@ -510,7 +531,7 @@ static void trial_done(void *arg)
 		bucket_charge(http_peer_rate(h, t->peer), FAILURE_TOKENS);
 	else if (h->access)
 		access_remember(h->access, &t->claim);
-	tell_trial(t->asks, t->right);
+	describe_trial(t->asks, t->right);
 	trial_free(t);
 	begin_trial(h);
 	http_release(h);
@@ -536,7 +557,7 @@ static enum MHD_Result try_password(struct http_deferred *d, struct MHD_Connecti
 
 	if (!may_try(h, peer))
 		return refuse_request(h, c, MHD_HTTP_SERVICE_UNAVAILABLE,
-				      "other passwords are being tried, ask again\n");
+				      "other passwords are being checked; retry\n");
 	t = calloc(1, sizeof(*t));
 	if (!t)
 		return MHD_NO;
@@ -553,12 +574,26 @@ static enum MHD_Result try_password(struct http_deferred *d, struct MHD_Connecti
 
 /* --- libmicrohttpd's side --------------------------------------------------------------------- */
 
-/* What is refused is refused at once, the rest of the request unread. */
+static size_t requests_body_max(const struct http *h, const char *path)
+{
+	return h->large_path && strcmp(path, h->large_path) == 0 ? HTTP_LARGE_MAX : HTTP_BODY_MAX;
+}
+
+static enum MHD_Result refuse_body(struct http *h, struct MHD_Connection *c, size_t max)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "a request body has at most %zu bytes\n", max);
+	return refuse_request(h, c, MHD_HTTP_CONTENT_TOO_LARGE, text);
+}
+
+/* Rejects a request at once, without reading the rest of it. */
 static enum MHD_Result begin_request(struct http *h, struct MHD_Connection *c, const char *path,
 				     const char *method, void **request)
 {
 	bool reads = strcmp(method, MHD_HTTP_METHOD_GET) == 0 ||
 		     strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
+	const size_t max = requests_body_max(h, path);
 	struct connection *connection = connection_of(c);
 	enum access_verdict verdict;
 	struct access_claim claim;
@@ -570,16 +605,15 @@ static enum MHD_Result begin_request(struct http *h, struct MHD_Connection *c, c
 		return MHD_NO;
 	}
 	if (!reads &&
-	    (strcmp(method, MHD_HTTP_METHOD_POST) != 0 || connection->orders == ORDERS_NOT_HERE))
+	    (strcmp(method, MHD_HTTP_METHOD_POST) != 0 || connection->admin == ADMIN_NOT_HERE))
 		return refuse_request(h, c, MHD_HTTP_METHOD_NOT_ALLOWED,
 				      "only GET and HEAD are served here\n");
-	if (!reads && connection->orders == ORDERS_FORBIDDEN)
-		return refuse_request(h, c, MHD_HTTP_FORBIDDEN, "only root may give orders\n");
-	if (!reads &&
-	    strtoull(header_value(c, MHD_HTTP_HEADER_CONTENT_LENGTH), NULL, 10) > HTTP_BODY_MAX)
-		return refuse_request(h, c, MHD_HTTP_CONTENT_TOO_LARGE,
-				      "an order has at most 65536 bytes\n");
-	if (h->closed_because && connection->guarded && !is_open(h, path))
+	if (!reads && connection->admin == ADMIN_FORBIDDEN)
+		return refuse_request(h, c, MHD_HTTP_FORBIDDEN,
+				      "admin requests are accepted from root only\n");
+	if (!reads && strtoull(header_value(c, MHD_HTTP_HEADER_CONTENT_LENGTH), NULL, 10) > max)
+		return refuse_body(h, c, max);
+	if (h->closed_because && connection->is_tcp && !is_open(h, path))
 		return refuse_request(h, c, MHD_HTTP_SERVICE_UNAVAILABLE, h->closed_because);
 	verdict = requests_judge(h, c, path, &claim);
 	if (verdict == ACCESS_REFUSED)
@@ -587,12 +621,13 @@ static enum MHD_Result begin_request(struct http *h, struct MHD_Connection *c, c
 	*request = d = calloc(1, sizeof(*d));
 	if (!d)
 		return MHD_NO;
-	*d = (struct http_deferred){.http = h, .connection = connection, .reads = reads};
+	*d = (struct http_deferred){
+		.http = h, .connection = connection, .reads = reads, .body_max = max};
 	d->to_try = verdict == ACCESS_TO_TRY;
 	return MHD_YES;
 }
 
-/* The whole request is there, or its answer. */
+/* The request is complete, or its answer is ready. */
 static enum MHD_Result answer_request(struct http_deferred *d, struct MHD_Connection *c,
 				      const char *path, const char *method)
 {
@@ -602,27 +637,25 @@ static enum MHD_Result answer_request(struct http_deferred *d, struct MHD_Connec
 	if (d->answered)
 		return send_reply(h, c, &d->reply, false);
 	if (d->kept)
-		return MHD_NO; /* it goes on without an answer: the server ends */
+		return MHD_NO; /* resumed without an answer: the server is closing */
 	if (d->refused)
 		return refuse_stranger(h, c);
 	if (d->to_try) {
 		d->to_try = false;
-		/* Somebody else may have been right with it by now. */
+		/* Another request may have verified the same password meanwhile. */
 		if (requests_judge(h, c, path, &claim) == ACCESS_TO_TRY)
 			return try_password(d, c, &claim);
 	}
 	if (d->too_large)
-		return refuse_request(h, c, MHD_HTTP_CONTENT_TOO_LARGE,
-				      "an order has at most 65536 bytes\n");
-	if (!d->reads && !may_order(h))
+		return refuse_body(h, c, d->body_max);
+	if (!d->reads && !may_administer(h))
 		return refuse_request(h, c, MHD_HTTP_SERVICE_UNAVAILABLE,
 				      "too many admin requests are in progress; retry later\n");
 	return ask_handler(d, c, path, method);
 }
 
-/* Called once when the headers are there, once per piece of a body, once at the end, and again when
- * a connection that was set aside goes on. A body that comes with a GET is dropped piece by piece.
- */
+/* Called once when the headers are complete, once per piece of a body, once at the end, and again
+ * when a suspended connection is resumed. The body of a GET is discarded. */
 static enum MHD_Result requests_on_request(void *http, struct MHD_Connection *c, const char *path,
 					   const char *method, const char *version,
 					   const char *body, size_t *body_len, void **request)
@@ -680,7 +713,7 @@ __attribute__((format(printf, 2, 0))) static void on_log(void *cls, const char *
 
 struct MHD_Daemon *requests_start(struct http *h, bool tls)
 {
-	/* Not to be met before the time that a request may take. */
+	/* libmicrohttpd's timeout must be longer than our own time limit. */
 	unsigned request_s = (unsigned)(h->connections.request_ms / 1000) + 1;
 	unsigned idle_s = h->idle_s > request_s ? h->idle_s : request_s;
 

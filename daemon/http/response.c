@@ -1,11 +1,12 @@
-/* response.c - heap bodies are handed over, compressed pages are sent from where they are, and the
- * pieces of a plain page are copied through a window of one block.
+// SPDX-License-Identifier: Apache-2.0
+/* response.c - heap bodies are handed to libmicrohttpd, compressed pages are sent without a copy,
+ * and the pieces of a plain page are copied block by block.
  *
- * Not MHD_create_response_from_iovec(): libmicrohttpd copies the list into the memory that the
- * request's headers live in, and when that is full, 0.9.75 unlocks a mutex that it does not hold
- * and aborts the process on destroying it. A client that sends long headers could do that to us.
+ * MHD_create_response_from_iovec() is not used: libmicrohttpd copies the list into the memory of
+ * the request's headers, and when that is full, 0.9.75 unlocks a mutex that it does not hold and
+ * aborts the process on destroying it. A client could trigger that with long headers.
  *
- * A response holds a reference to its page until it is sent or its connection is gone, which
+ * A response holds a reference to its page until it is sent or its connection is closed, which
  * libmicrohttpd reports on the loop's thread. */
 #include <microhttpd.h>
 #include <stdlib.h>
@@ -14,17 +15,17 @@
 #include "gzip.h"
 #include "server.h"
 
-/* Memory of a response on its way; a socket's buffer takes about that much at once. */
+/* Memory of a response in transit, about the size of a socket buffer. */
 #define BLOCK_SIZE 65536
 
-/* A page in its pieces. */
+/* A page as a list of pieces. */
 struct page_reader {
 	struct page *page;
-	size_t bytes, n; /* of the body; pieces */
+	size_t bytes, n; /* of the body; number of pieces */
 	struct iovec iov[];
 };
 
-/* NULL: out of memory; otherwise it takes the reference. */
+/* NULL: out of memory; otherwise takes over the reference. */
 static struct page_reader *page_reader_new(struct page *page, enum metrics_format format)
 {
 	size_t bytes, n = page_iov(page, format, NULL, &bytes);
@@ -45,7 +46,7 @@ static void page_reader_free(void *reader)
 	free(r);
 }
 
-/* MHD_ContentReaderCallback: fills buf with what the body has from `pos` on. */
+/* MHD_ContentReaderCallback: fills buf with the body from offset `pos` on. */
 static ssize_t page_reader_read(void *reader, uint64_t pos, char *buf, size_t max)
 {
 	struct page_reader *r = reader;
@@ -94,7 +95,7 @@ static struct MHD_Response *from_member(struct page *page, const struct text *me
 	return r;
 }
 
-/* Takes the reference. */
+/* Takes over the reference. */
 static struct MHD_Response *from_page(struct page *page, enum metrics_format format,
 				      struct gzip *gzip)
 {
@@ -114,7 +115,7 @@ static struct MHD_Response *from_fixed(const void *bytes, size_t len)
 	return MHD_create_response_from_buffer(len, (void *)bytes, MHD_RESPMEM_PERSISTENT);
 }
 
-/* Takes the body. */
+/* Takes over the body. */
 static struct MHD_Response *from_body(char *body, size_t len)
 {
 	struct MHD_Response *r = MHD_create_response_from_buffer_with_free_callback(len, body,
@@ -140,6 +141,10 @@ struct MHD_Response *response_new(struct http_reply *reply, struct gzip *gzip)
 		MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, type);
 	for (const char *const *h = reply->headers; r && h && *h; h += 2)
 		MHD_add_response_header(r, h[0], h[1]);
+	if (r && reply->etag[0]) {
+		MHD_add_response_header(r, MHD_HTTP_HEADER_ETAG, reply->etag);
+		MHD_add_response_header(r, MHD_HTTP_HEADER_CACHE_CONTROL, "no-cache");
+	}
 	if (r && reply->status == MHD_HTTP_METHOD_NOT_ALLOWED)
 		MHD_add_response_header(r, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
 	return r;

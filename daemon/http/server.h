@@ -1,5 +1,6 @@
-/* server.h - what the files behind http.h share: http.c (the loop and new connections), requests.c
- * (what libmicrohttpd calls) and response.c. For nobody else. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* server.h - shared by the files behind http.h: http.c (the loop and new connections), requests.c
+ * (libmicrohttpd's callbacks) and response.c. Private to them. */
 #pragma once
 
 #include <uv.h>
@@ -7,9 +8,9 @@
 #include "access.h"
 #include "bucket.h"
 #include "connections.h"
-#include "due.h"
 #include "http.h"
 #include "job.h"
+#include "timer.h"
 
 struct gzip;
 struct MHD_Daemon;
@@ -23,25 +24,28 @@ struct http {
 	uv_loop_t *loop;
 	struct MHD_Daemon *mhd;
 	uv_poll_t mhd_poll;
-	struct MHD_Daemon *tls_mhd; /* of TCP, once it is encrypted; NULL: it is not */
+	struct MHD_Daemon *tls_mhd; /* for TCP with TLS; NULL: TLS is off */
 	uv_poll_t tls_poll;
-	uint64_t tls_pause_ms; /* before it runs unasked; 0 = its descriptor has just said so */
-	struct access *access; /* NULL: everybody may read */
+	uint64_t tls_pause_ms; /* pause before it runs without an event; 0 = its descriptor was just
+				  readable */
+	struct access *access; /* NULL: anyone may read */
 	const char *const *open_paths;
-	const char *closed_because; /* the others over TCP; NULL: they are not */
-	struct trial *trials;	    /* passwords to try; the first one is being tried */
+	const char *closed_because; /* the 503 message for other paths over TCP; NULL: they are
+				       served */
+	struct trial *trials;	    /* passwords to check; the first one is being checked */
 	struct job trial_job;
-	struct due due;
+	struct timer timer;
 	struct listener *listeners;
 	struct connections connections;
-	struct connection *arriving; /* libmicrohttpd is about to take it over */
+	struct connection *arriving; /* being handed to libmicrohttpd */
 	unsigned idle_s;
+	const char *large_path; /* NULL: none */
 	bool closing;
-	struct gzip *gzip; /* for all pages */
-	/* Of new connections: over TCP, of these from each address (those that share a bucket
-	 * together), over unix sockets. */
+	struct gzip *gzip; /* used for all pages */
+	/* Rate limits of new connections: over TCP in total, over TCP per address (addresses with
+	 * the same hash share a bucket), over unix sockets. */
 	struct bucket tcp_rate, address_rates[ADDRESS_BUCKETS], unix_rate;
-	uint64_t resume_ms; /* accepting is paused until then; 0 = it is not */
+	uint64_t resume_ms; /* accepting is paused until then; 0 = not paused */
 	struct self_counters *self;
 	http_handler_fn *handler;
 	void *handler_arg;
@@ -52,29 +56,30 @@ struct http {
 
 /* --- http.c ----------------------------------------------------------------------------------- */
 
-/* libmicrohttpd gets to run in the loop's next turn. */
+/* Runs libmicrohttpd in the loop's next turn. */
 void http_wake(struct http *);
-/* A handle, or a job, that the server waits for at its end. */
+/* Counts a handle or job that closing has to wait for. */
 void http_hold(struct http *);
 void http_release(struct http *);
-/* What this peer may still do. */
+/* The rate limit of this peer. */
 struct bucket *http_peer_rate(struct http *, uint64_t peer);
-/* Shuts the connection down; libmicrohttpd finds it ended and closes it. */
+/* Shuts the connection down; libmicrohttpd notices that and closes it. */
 void http_cut(struct http *, struct connection *);
-/* The same, and counts it. */
+/* As http_cut(), and counts the connection as evicted. */
 void http_evict(struct http *, struct connection *);
 
 /* --- requests.c ------------------------------------------------------------------------------- */
 
-/* A daemon without a listening socket; NULL: out of memory or descriptors. */
+/* Starts a daemon without a listening socket; NULL: out of memory or descriptors. */
 struct MHD_Daemon *requests_start(struct http *, bool tls);
-/* The connection in WAITING waits too long: its client is told so. */
+/* Answers a connection in WAITING that has exceeded its deadline. */
 void requests_expire(struct connection *);
-/* No connection is set aside any more: the server ends. */
+/* Resumes all suspended connections, because the server is closing. */
 void requests_release(struct http *);
 
 /* --- response.c ------------------------------------------------------------------------------- */
 
-/* What a handler answered as what libmicrohttpd sends. Takes body and page of the reply. gzip:
- * compresses the page; NULL: the client does not take that. NULL: out of memory, both are freed. */
+/* Converts a handler's reply to libmicrohttpd's response. Takes over body and page of the reply.
+ * gzip: to compress the page; NULL: the client does not accept it. NULL: out of memory, both are
+ * freed. */
 struct MHD_Response *response_new(struct http_reply *, struct gzip *gzip);

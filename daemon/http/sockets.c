@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "sockets.h"
 
 #include <limits.h>
@@ -7,7 +8,7 @@
 #include "http.h"
 #include "log.h"
 
-/* Only the daemon's own user gets at them. */
+/* Only the daemon's own user can connect. */
 #define SOCKET_MODE 0600
 
 int sockets_serve(struct http *http, const char *run_dir, struct err *e)
@@ -17,7 +18,7 @@ int sockets_serve(struct http *http, const char *run_dir, struct err *e)
 	if (mkdir(run_dir, 0755) < 0 && errno != EEXIST)
 		return err_set(e, -errno, "%s: %s", run_dir, strerror(errno));
 	snprintf(path, sizeof(path), "%s/rocelet.sock", run_dir);
-	return http_listen_orders(http, path, SOCKET_MODE, e);
+	return http_listen_admin(http, path, SOCKET_MODE, e);
 }
 
 void sockets_serve_metrics(struct http *http, const char *kubelet_dir)

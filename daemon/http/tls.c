@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 /* tls.c - see tls.h.
  *
- * GnuTLS asks for the certificate with nothing of ours at hand
- * (gnutls_certificate_retrieve_function2), so the one in use is this file's. A handshake may still
- * be using one that was replaced: it stays until the one that replaced it is replaced as well, no
- * sooner than a minute later. */
+ * GnuTLS requests the certificate without a context of ours
+ * (gnutls_certificate_retrieve_function2), so the one in use is a static variable. A handshake may
+ * still use one that was replaced: it is freed when its successor is replaced as well, at least a
+ * minute later. */
 #include "tls.h"
 
 #include <gnutls/abstract.h>
@@ -26,7 +27,7 @@ struct certificate {
 	struct certificate *before;
 };
 
-static struct certificate *in_use; /* and, behind it, those that were */
+static struct certificate *in_use; /* followed by replaced ones */
 
 static void certificate_free(struct certificate *c)
 {
@@ -81,7 +82,7 @@ static int read_certificate(struct certificate *ret, const struct tls_pem *certi
 	return r < 0 ? tls_refuse(key, r, e) : 0;
 }
 
-/* What the other side would find out. */
+/* Checks that the key matches, as a client would find out. */
 static int check_match(const struct tls_pem *certificate, const struct tls_pem *key, struct err *e)
 {
 	const gnutls_datum_t pem = datum_of(certificate), key_pem = datum_of(key);
@@ -136,7 +137,8 @@ static bool has_expired(const struct certificate *c)
 	return c->expires_s <= time(NULL);
 }
 
-/* An authority that is late, or a mistake: clients would refuse what they take now. */
+/* Rejects an expired certificate, from a late authority or by mistake, while clients accept the one
+ * in use. */
 static int check_better(const struct certificate *c, const char *name, struct err *e)
 {
 	return in_use && !has_expired(in_use) && has_expired(c)

@@ -1,4 +1,5 @@
-/* default_route.c - from the netdevs with a default route downwards, each netdev once. */
+// SPDX-License-Identifier: Apache-2.0
+/* default_route.c - walks down from the netdevs with a default route, visiting each netdev once. */
 #include "default_route.h"
 
 #include <stdlib.h>
@@ -26,7 +27,8 @@ static bool default_is_kind(const struct netdev *nd, const char *kind)
 	return strcmp(nd->kind, kind) == 0;
 }
 
-/* What a VLAN, macvlan or tunnel stands on. The peer of a pair is not below it. */
+/* Visits the parent of a VLAN, macvlan or tunnel. The peer of a veth or netkit pair is no
+ * parent. */
 static void visit_lower(struct walk *w, const struct netdev *nd, const struct netdev *route)
 {
 	const struct netdev *lower;
@@ -38,8 +40,8 @@ static void visit_lower(struct walk *w, const struct netdev *nd, const struct ne
 		default_visit(w, lower, route);
 }
 
-/* Does traffic of nd leave through the members of this master? Netlink does not tell which ports
- * of Open vSwitch are connected, so all of them may be. */
+/* Is `master` nd's own ifindex, or an Open vSwitch device while nd is one, too? Netlink does not
+ * report which ports an Open vSwitch device is connected to, so assume all of them. */
 static bool is_above(const struct host_index *ix, const struct netdev *nd, int master)
 {
 	const struct netdev *m;
@@ -50,7 +52,7 @@ static bool is_above(const struct host_index *ix, const struct netdev *nd, int m
 	return m && default_is_kind(m, "openvswitch");
 }
 
-/* Hardware is nobody's master. */
+/* A hardware function is never a master, so it has no members. */
 static void visit_members(struct walk *w, const struct netdev *nd, const struct netdev *route)
 {
 	const struct host *h = w->index->host;

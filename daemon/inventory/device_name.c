@@ -1,17 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "device_name.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Netdevs that stand on each other, at most. */
+/* Maximum depth of stacked netdevs that is followed. */
 #define DEPTH_MAX 8
 
-/* What has been found so far. */
 struct search {
 	const char *name, *found;
 	bool several;
-	char all[160]; /* every one, while there is room */
+	char all[160]; /* all matches, as many as fit */
 };
 
 static void found(struct search *s, const char *function)
@@ -73,10 +73,10 @@ const char *device_by_name(const struct host *host, struct attach_list list, con
 	if (s.found && !s.several)
 		return s.found;
 	if (s.several)
-		err_set(e, -ENOTUNIQ, "%.64s is the name of several devices: give the bus name",
+		err_set(e, -ENOTUNIQ, "%.64s is the name of several devices: use the bus name",
 			name);
 	else
-		err_set(e, -ENODEV, "%.64s is no device of this node", name);
+		err_set(e, -ENODEV, "%.64s is not a device of this node", name);
 	return NULL;
 }
 
@@ -98,7 +98,7 @@ static const struct netdev *host_netdev_at(const struct host *h, int ifindex)
 	return NULL;
 }
 
-/* In RoCE LAG the bond has the RDMA device's port. */
+/* With RoCE LAG, the bond's netdev is the one that the RDMA port refers to. */
 static void search_ports(struct search *s, const struct host *h, const struct netdev *nd)
 {
 	for (size_t i = 0; i < h->n_rdma; i++)
@@ -139,7 +139,7 @@ const char *device_behind_name(const struct host *host, struct attach_list list,
 	if (s.found && !s.several)
 		return s.found;
 	if (s.several)
-		err_set(e, -ENOTUNIQ, "%.64s is on several devices, give one of them: %s", name,
+		err_set(e, -ENOTUNIQ, "%.64s is on several devices, use one of them: %s", name,
 			s.all);
 	else if (!own)
 		err_set(e, none.code, "%s", none.msg);

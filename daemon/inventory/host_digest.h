@@ -1,10 +1,11 @@
-/* host_digest.h - one number for everything that a reader of a struct host can see. Pure. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* host_digest.h - a 64-bit hash of everything in a struct host that a reader can see. Pure. */
 #pragma once
 
 #include <stdint.h>
 
 #include "model.h"
 
-/* Equal hosts (same values in the same order) have equal digests; different ones differ, but for a
- * chance of 1 in 2^64. */
+/* Equal hosts (same values in the same order) have equal digests; different hosts collide with
+ * probability 2^-64. */
 uint64_t host_digest(const struct host *);

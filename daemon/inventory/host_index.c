@@ -1,4 +1,5 @@
-/* host_index.c - a hash table of functions, and their parts behind one another. */
+// SPDX-License-Identifier: Apache-2.0
+/* host_index.c - a hash table of functions, and arrays of their parts grouped by function. */
 #include "host_index.h"
 
 #include <errno.h>
@@ -10,7 +11,7 @@ const char *rdma_function_id(const struct rdma_dev *rd)
 	return rd->function[0] != '\0' ? rd->function : rd->name;
 }
 
-/* What belongs to a function stands at [first, first + n) of the index' arrays. */
+/* The parts of a function are at [first, first + n) of the index's arrays. */
 struct index_row {
 	const char *id;
 	const struct function *fn;
@@ -29,7 +30,7 @@ static uint32_t hash(const char *id)
 	return h;
 }
 
-/* Where the row of this function is noted, or would be. */
+/* The hash slot of this function, or the free slot where it would be entered. */
 static uint32_t *slot_of(const struct host_index *ix, const char *id)
 {
 	uint32_t at = hash(id) & ix->mask;
@@ -39,7 +40,8 @@ static uint32_t *slot_of(const struct host_index *ix, const char *id)
 	return &ix->slots[at];
 }
 
-/* Its place; made where there is none: there is room for all. */
+/* Returns the function's row number, adding a row if it has none. The array is large enough for
+ * all. */
 static uint32_t row_for(struct host_index *ix, const char *id)
 {
 	uint32_t *slot = slot_of(ix, id);
@@ -51,7 +53,7 @@ static uint32_t row_for(struct host_index *ix, const char *id)
 	return *slot - 1;
 }
 
-/* NULL: nobody speaks of such a function. What belongs to none is named "". */
+/* NULL: no row for this function. Parts without a function have the id "". */
 static const struct index_row *find_row(const struct host_index *ix, const char *id)
 {
 	uint32_t row = id[0] ? *slot_of(ix, id) : 0;
@@ -76,7 +78,7 @@ static int by_place(const void *a, const void *b)
 	return cmp_place(x, y->nsid, y->ifindex);
 }
 
-/* That is the order of a host's list (host_sort()), so that mostly nothing is to be done. */
+/* A host's list is usually in this order already (host_sort()), so the sort is mostly skipped. */
 static void sort_places(struct host_index *ix)
 {
 	const struct host *h = ix->host;
@@ -94,7 +96,8 @@ static void sort_places(struct host_index *ix)
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-/* Notes in order which row each netdev, and then each RDMA device, belongs to. */
+/* Counts the parts of each row, and stores the row number of each netdev, then of each RDMA device,
+ * in `rows`. */
 static void count_parts(struct host_index *ix, uint32_t *rows)
 {
 	const struct host *h = ix->host;
@@ -117,7 +120,8 @@ static void count_parts(struct host_index *ix, uint32_t *rows)
 	}
 }
 
-/* From how many each row has to where they begin; to be counted anew as they are put there. */
+/* Turns the counts of all rows into start offsets, and resets the counts: they are counted again
+ * while the arrays are filled. */
 static void divide(struct host_index *ix)
 {
 	uint32_t netdevs = 0, rdma = 0;
@@ -150,7 +154,7 @@ static void fill_parts(struct host_index *ix, const uint32_t *rows)
 	}
 }
 
-/* At most half full. */
+/* Keeps the table at most half full. */
 static uint32_t n_slots(size_t n_rows)
 {
 	uint32_t n = 16;
@@ -242,7 +246,8 @@ struct fn_parts host_index_parts(const struct host_index *ix, const char *functi
 	return row ? host_index_parts_of(ix, row) : (struct fn_parts){0};
 }
 
-/* Rows are made for the functions first: unless two have one name, they have the same places. */
+/* Rows are created for the functions first, so row i is function i, unless two functions have the
+ * same name. */
 struct fn_parts host_index_own_parts(const struct host_index *ix, const struct function *fn)
 {
 	const struct index_row *row = &ix->rows[fn - ix->host->functions];

@@ -1,9 +1,10 @@
-/* inventory.c - merges scans into the picture of the host. Pure.
+// SPDX-License-Identifier: Apache-2.0
+/* inventory.c - merges scans into the model of the host. Pure.
  *
- * Happy path: take over the parts that the scan read completely, bring back what is only lent away,
- * sort, and see whether anything differs from before.
- * Can fail by: out of memory while bringing back (the device is missing until the next scan), or
- * while the host is lent (nothing is taken over until then). */
+ * Happy path: take over the parts that the scan read completely, restore devices that are in
+ * unreachable namespaces, sort, compare with the previous digest. Can fail by: out of memory while
+ * restoring (the device is missing until the next scan), or while the host is borrowed (the scan is
+ * not applied). */
 #include "inventory.h"
 
 #include <stdlib.h>
@@ -13,48 +14,48 @@
 #include "host_digest.h"
 #include "host_index.h"
 
-/* --- lending ------------------------------------------------------------------------------ */
+/* --- borrowing ---------------------------------------------------------------------------- */
 
-struct loan *inventory_lend(struct inventory *inv)
+struct host_ref *inventory_borrow(struct inventory *inv)
 {
-	struct loan *l = inv->loan;
+	struct host_ref *l = inv->host_ref;
 
 	if (!l) {
 		l = calloc(1, sizeof(*l));
 		if (!l)
 			return NULL;
-		*l = (struct loan){.host = inv->host, .owner = inv};
-		inv->loan = l;
+		*l = (struct host_ref){.host = inv->host, .owner = inv};
+		inv->host_ref = l;
 	}
 	l->n_borrowers++;
 	return l;
 }
 
-void loan_return(struct loan *l)
+void host_ref_put(struct host_ref *l)
 {
 	if (!l || --l->n_borrowers > 0)
 		return;
 	if (l->owner)
-		l->owner->loan = NULL;
+		l->owner->host_ref = NULL;
 	else
 		host_done(&l->host);
 	free(l);
 }
 
-/* Leaves the arrays that are lent to the borrower. */
+/* Leaves the borrowed arrays to the borrower. */
 static void leave_to_borrower(struct inventory *inv)
 {
-	inv->loan->owner = NULL;
-	inv->loan = NULL;
+	inv->host_ref->owner = NULL;
+	inv->host_ref = NULL;
 	inv->host = (struct host){0};
 }
 
-/* To be called before the host changes. False: out of memory. */
+/* Call before changing the host. False: out of memory. */
 static bool own_host(struct inventory *inv)
 {
 	struct host copy = {0};
 
-	if (!inv->loan)
+	if (!inv->host_ref)
 		return true;
 	if (host_copy(&copy, &inv->host) < 0)
 		return false;
@@ -63,9 +64,9 @@ static bool own_host(struct inventory *inv)
 	return true;
 }
 
-/* --- lent away ---------------------------------------------------------------------------- */
+/* --- devices in unreachable namespaces ------------------------------------------------------ */
 
-/* Bound to its driver, which therefore has made its devices, wherever they are now. */
+/* A bound driver has created the function's devices, so they exist in some namespace. */
 static bool is_bound(const struct host_index *ix, const char *id)
 {
 	const struct function *f = host_index_function(ix, id);
@@ -73,16 +74,16 @@ static bool is_bound(const struct host_index *ix, const char *id)
 	return f && f->driver[0];
 }
 
-/* Devices of the picture before whose function shows none of its kind any more: pointers into it.
- */
-struct lent {
+/* Devices of the previous host whose function now has no device of that kind: pointers into that
+ * host. */
+struct kept_devices {
 	const struct netdev **netdevs;
 	size_t n_netdevs;
 	struct rdma_dev **rdma;
 	size_t n_rdma;
 };
 
-static void find_lent_netdevs(struct lent *l, const struct host_index *now,
+static void find_kept_netdevs(struct kept_devices *l, const struct host_index *now,
 			      const struct host *before)
 {
 	for (size_t i = 0; i < before->n_netdevs; i++) {
@@ -94,15 +95,17 @@ static void find_lent_netdevs(struct lent *l, const struct host_index *now,
 	}
 }
 
-/* Only hardware is lent: a soft-RoCE device ends when its netdev moves. And unless the mode is
- * exclusive, every namespace shows every device: what is not seen is gone. */
+/* Only hardware can be in an unreachable namespace: a soft-RoCE device is destroyed when its netdev
+ * moves. And unless the RDMA netns mode is exclusive, every namespace shows every device, so a
+ * missing device was removed. */
 static bool can_be_lent(const struct host *h, const struct rdma_dev *d)
 {
 	return h->rdma_mode == RDMA_NETNS_EXCLUSIVE && strcmp(d->driver, "rxe") != 0 &&
 	       strcmp(d->driver, "siw") != 0;
 }
 
-static void find_lent_rdma(struct lent *l, const struct host_index *now, const struct host *before)
+static void find_kept_rdma(struct kept_devices *l, const struct host_index *now,
+			   const struct host *before)
 {
 	for (size_t i = 0; i < before->n_rdma; i++) {
 		struct rdma_dev *old = &before->rdma[i];
@@ -113,8 +116,8 @@ static void find_lent_rdma(struct lent *l, const struct host_index *now, const s
 	}
 }
 
-/* RDMA devices' ports move over: the old host is freed without them. */
-static void bring_back(struct host *h, const struct lent *l)
+/* The ports of RDMA devices are moved, so that freeing the old host does not free them. */
+static void bring_back(struct host *h, const struct kept_devices *l)
 {
 	struct netdev *nd;
 	struct rdma_dev *rd;
@@ -131,19 +134,19 @@ static void bring_back(struct host *h, const struct lent *l)
 	}
 }
 
-/* Of the parts that were looked at. */
+/* Only for the parts that were scanned. */
 static void keep_lent(struct host *h, const struct host *before, unsigned parts)
 {
-	struct lent l = {.netdevs = calloc(before->n_netdevs + 1, sizeof(struct netdev *)),
-			 .rdma = calloc(before->n_rdma + 1, sizeof(struct rdma_dev *))};
+	struct kept_devices l = {.netdevs = calloc(before->n_netdevs + 1, sizeof(struct netdev *)),
+				 .rdma = calloc(before->n_rdma + 1, sizeof(struct rdma_dev *))};
 	struct host_index now;
 
 	if (l.netdevs && l.rdma && host_index_init(&now, h) == 0) {
 		if (parts & SCAN_NETDEVS)
-			find_lent_netdevs(&l, &now, before);
+			find_kept_netdevs(&l, &now, before);
 		if (parts & SCAN_RDMA)
-			find_lent_rdma(&l, &now, before);
-		host_index_done(&now); /* it points into the arrays that grow now */
+			find_kept_rdma(&l, &now, before);
+		host_index_done(&now); /* it points into the arrays that grow below */
 		bring_back(h, &l);
 	}
 	free(l.netdevs);
@@ -152,8 +155,8 @@ static void keep_lent(struct host *h, const struct host *before, unsigned parts)
 
 /* --- functions ---------------------------------------------------------------------------- */
 
-/* While VFs are made or removed there is a moment in which one has no link to its PF and looks like
- * a PF itself (linux/drivers/pci/iov.c, pci_iov_add_virtfn()): it stays what it was. */
+/* While VFs are created or removed, a VF briefly has no link to its PF and looks like a PF
+ * (linux/drivers/pci/iov.c, pci_iov_add_virtfn()): it keeps its previous kind. */
 static void keep_kinds(struct host *h, const struct host *before)
 {
 	for (size_t i = 0; i < h->n_functions; i++) {
@@ -173,7 +176,8 @@ static void keep_kinds(struct host *h, const struct host *before)
 
 /* --- details ------------------------------------------------------------------------------ */
 
-/* Both lists have the same order, so the one looked for is mostly the next; *at follows. */
+/* Both lists have the same order, so the search starts behind the previous match; *at is
+ * updated. */
 static struct rdma_dev *inventory_same_device(struct host *h, const struct rdma_dev *d, size_t *at)
 {
 	for (size_t i = 0; i < h->n_rdma; i++) {
@@ -205,8 +209,8 @@ static void inventory_move_details(struct rdma_dev *to, struct rdma_dev *from)
 	}
 }
 
-/* GIDs and the active MTU follow the port's netdev and its state; without a uverbs device nobody
- * could ask for the MTU. */
+/* GIDs and the active MTU depend on the port's netdev and state. Without a uverbs device the MTU
+ * cannot be queried. */
 static bool details_may_differ(const struct rdma_dev *a, const struct rdma_dev *b)
 {
 	if (a->n_ports != b->n_ports || a->nsid != b->nsid || strcmp(a->uverbs, b->uverbs) != 0)
@@ -219,7 +223,7 @@ static bool details_may_differ(const struct rdma_dev *a, const struct rdma_dev *
 	return false;
 }
 
-/* A scan that left details out: what was known stays until it has been read anew. */
+/* For a scan that left details out: the previous ones stay until they have been read again. */
 static void keep_details(struct host *h, struct host *before)
 {
 	size_t at = 0;
@@ -235,7 +239,7 @@ static void keep_details(struct host *h, struct host *before)
 	}
 }
 
-/* Whether anything differs from what was last noted. */
+/* Returns whether anything differs from the last noted state. */
 static bool note_change(struct inventory *inv, bool first)
 {
 	const struct host nothing = {0};
@@ -254,7 +258,8 @@ int inventory_take_stale(struct inventory *inv, struct host *ret)
 	for (size_t i = 0; i < inv->host.n_rdma; i++) {
 		struct rdma_dev *d = &inv->host.rdma[i], *copy;
 
-		/* What is lent away cannot be read: the last known values stay. */
+		/* A device in an unreachable namespace cannot be read: keep its last known
+		 * values. */
 		if (!d->stale || d->nsid == NSID_ELSEWHERE)
 			continue;
 		copy = array_push(ret->rdma, ret->n_rdma);
@@ -301,7 +306,7 @@ bool inventory_mark_stale(struct inventory *inv, int nsid, int ifindex)
 	return any;
 }
 
-/* What was lent by a function that is not there, or not bound, any more. */
+/* Removes devices in unreachable namespaces whose function was removed or unbound. */
 static void drop_orphans(struct host *h)
 {
 	const struct host functions = {.functions = h->functions, .n_functions = h->n_functions};
@@ -334,7 +339,7 @@ static void drop_orphans(struct host *h)
 		(b) = swapped_;                                                                    \
 	} while (0)
 
-/* The complete parts change places: what was known before goes back with the scan. */
+/* Swaps the complete parts: the previous values are freed with the scan. */
 static void take_parts(struct host *h, struct host *from, unsigned parts)
 {
 	if (parts & SCAN_FUNCTIONS) {
@@ -380,13 +385,13 @@ bool inventory_apply(struct inventory *inv, struct scan *scan, uint64_t began_ms
 	host_sync_virtual(h);
 	host_sort(h);
 	host_join_reports(h);
-	scan->parts = 0; /* what is left in it is of the past */
+	scan->parts = 0; /* what the scan holds now is the previous state */
 	return note_change(inv, first);
 }
 
 void inventory_done(struct inventory *inv)
 {
-	if (inv->loan)
+	if (inv->host_ref)
 		leave_to_borrower(inv);
 	host_done(&inv->host);
 	*inv = (struct inventory){0};

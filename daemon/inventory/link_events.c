@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 /* link_events.c - three event sockets in the loop.
  *
- * Happy path: readable -> receive until empty -> what can have changed? -> one hint for the burst.
- * Can fail by: ENOBUFS (events were lost: everything is looked at again), a sender that is not the
- * kernel or framing that lies (counted, dropped), a datagram longer than our buffer (as good as
+ * Happy path: readable -> receive until empty -> find the parts that may have changed -> one hint
+ * for the burst. Can fail by: ENOBUFS (events lost: rescan everything), a sender other than the
+ * kernel or malformed framing (counted and dropped), a datagram longer than our buffer (treated as
  * lost). */
 #include "link_events.h"
 
@@ -24,10 +25,10 @@
 #include "relevance.h"
 #include "self_counters.h"
 
-/* An event datagram is NLMSG_GOODSIZE, at most two pages; what is longer is cut, noticed, and
- * answered by a scan. */
+/* The kernel allocates event datagrams of NLMSG_GOODSIZE, at most two pages. A longer one is
+ * truncated, which is detected and triggers a full scan. */
 #define DATAGRAM_MAX  (32 * 1024)
-/* Per wake-up, so that a storm of events cannot keep the loop from serving. */
+/* Per wake-up, so that an event storm cannot block the loop. */
 #define DATAGRAMS_MAX 256
 
 struct event_socket {
@@ -50,7 +51,8 @@ struct datagram {
 	int nsid;
 };
 
-/* netlink(7), NETLINK_LISTEN_ALL_NSID: datagrams of other namespaces carry their id here. */
+/* netlink(7), NETLINK_LISTEN_ALL_NSID: datagrams of other namespaces carry their nsid in this
+ * control message. */
 static int link_events_nsid_of(struct msghdr *m)
 {
 	int nsid = NSID_HOST;
@@ -62,8 +64,8 @@ static int link_events_nsid_of(struct msghdr *m)
 	return nsid;
 }
 
-/* 1: *ret is a datagram from the kernel. 0: nothing there. -EBADMSG: not from the kernel. -ENOBUFS:
- * events were lost. */
+/* 1: *ret is a datagram from the kernel. 0: none available. -EBADMSG: not from the kernel.
+ * -ENOBUFS: events were lost. */
 static int receive(struct link_events *l, int fd, struct datagram *ret)
 {
 	struct sockaddr_nl from = {0};
@@ -178,10 +180,10 @@ static int link_events_open_socket(int protocol, unsigned buffer_bytes, int *ret
 	return 0;
 }
 
-/* Lets the kernel drop all routes but default ones before they reach the socket: on a node that
- * learns its routes from a router, a storm of them must not drown the links, nor wake us. A route
- * event is one message, struct rtmsg behind its header; multi-byte fields are in the host's order,
- * which a filter's loads are not. */
+/* Socket filter that drops all but default routes in the kernel: on a node that learns routes from
+ * a router, a storm of them must neither crowd out link events nor wake us. A route event is one
+ * message, a struct rtmsg after its header. Multi-byte fields are in host byte order, while the
+ * loads of a filter are in network order, hence htons(). */
 static int drop_other_routes(int fd)
 {
 	enum { LEN_AT = NLMSG_HDRLEN + offsetof(struct rtmsg, rtm_dst_len) };
@@ -213,15 +215,19 @@ static int open_route(struct link_events *l, unsigned buffer_bytes, struct err *
 		r = set_int(l->route.fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, groups[i]);
 	if (r < 0)
 		return err_set(e, r, "rtnetlink events: %s", strerror(-r));
-	/* Without it (no CAP_NET_BROADCAST) devices in pods are seen at the next scan only. */
+	/* Without it (no CAP_NET_BROADCAST), changes of devices in pods are noticed at the next
+	 * scan only. */
 	r = set_int(l->route.fd, SOL_NETLINK, NETLINK_LISTEN_ALL_NSID, 1);
-	if (r < 0)
+	if (r == -EPERM) /* known: the missing capability is reported, or meant to be missing */
+		log_debug("links", r, "no events from other network namespaces");
+	else if (r < 0)
 		log_warn("links", r,
 			 "no events from other network namespaces, going on without them");
 	return 0;
 }
 
-/* Kernels before 6.12 have no such group, kernels without RDMA no such protocol: uevents remain. */
+/* Kernels before 6.12 lack this group, kernels without RDMA the protocol; uevents still work
+ * then. */
 static void open_rdma(struct link_events *l, unsigned buffer_bytes)
 {
 	int r = link_events_open_socket(NETLINK_RDMA, buffer_bytes, &l->rdma.fd);
@@ -249,7 +255,8 @@ static int link_events_on_family(const struct nlmsghdr *h, void *arg)
 	return r < 0 ? r : genl_decode_group(h, DEVLINK_GROUP, &f->group);
 }
 
-/* Families and groups get their numbers when they are registered: asked on a socket of its own. */
+/* Generic netlink families and groups get their numbers at registration; resolve them on a separate
+ * socket. */
 static int find_devlink(struct family *ret)
 {
 	struct nl_msg *req = genl_family_request(DEVLINK_FAMILY);
@@ -263,7 +270,7 @@ static int find_devlink(struct family *ret)
 	return r;
 }
 
-/* A kernel without devlink has no reporters, either: nothing is missed. */
+/* A kernel without devlink has no health reporters either, so nothing is missed. */
 static void open_devlink(struct link_events *l, unsigned buffer_bytes)
 {
 	struct family f = {0};

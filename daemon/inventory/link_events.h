@@ -1,7 +1,7 @@
-/* link_events.h - the kernel's netlink events in the loop: rtnetlink links of every namespace we
- * have an id for, default routes, RDMA netlink's notify group, and devlink's events. Hints only;
- * this socket is never asked anything.
- */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* link_events.h - netlink events in the loop: rtnetlink links of every namespace that has an id
+ * here, default routes, the notify group of RDMA netlink, and devlink. They are hints only; these
+ * sockets send no requests. */
 #pragma once
 
 #include <stdbool.h>
@@ -14,15 +14,15 @@ struct link_events;
 struct self_counters;
 
 struct link_hooks {
-	/* As uevents_hint_fn: enum scan_part bits, or everything after a loss. */
+	/* As uevents_hint_fn: enum scan_part bits; lost: anything may have changed. */
 	void (*hint)(unsigned parts, bool lost, void *arg);
-	/* An address of this netdev came or went. */
+	/* An address of this netdev was added or removed. */
 	void (*address)(int nsid, int ifindex, void *arg);
 	void *arg;
 };
 
-/* The inventory tells which links matter and must outlive it. An RDMA group the kernel does not
- * have is told in the log and done without. */
+/* The inventory decides which links are relevant; it must outlive the result. A kernel without the
+ * RDMA notify group is logged, and its events are not used. */
 int link_events_open(struct link_events **ret, struct uv_loop_s *, unsigned buffer_bytes,
 		     struct self_counters *, const struct inventory *, const struct link_hooks *,
 		     struct err *);

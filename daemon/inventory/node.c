@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 /* node.c - see node.h.
  *
- * Happy path: hint -> settle timer -> rescan on a worker -> apply -> tell the others if anything
- * changed. Can fail by: parts of a rescan failing (said once per source and again when it recovers;
- * the inventory keeps what it knew), storms (rescanning spends credit that time earns, so in the
- * long run each kind costs at most half a core). */
+ * Happy path: hint -> settle timer -> rescan on a worker -> apply -> call the hook if anything
+ * changed. Can fail by: parts of a rescan failing (logged once per source, and again on recovery;
+ * the inventory keeps its last values), storms (rescans spend credit that accrues with time, so in
+ * the long run each kind costs at most half a core). */
 #include "node.h"
 
 #include <malloc.h>
@@ -11,36 +12,36 @@
 #include <string.h>
 
 #include "cleanup.h"
-#include "due.h"
 #include "job.h"
 #include "log.h"
+#include "timer.h"
 
-/* GIDs are made by a work queue of the kernel after the event that leads to them (ib_core's
+/* The kernel creates GIDs on a work queue, after the event that causes them (ib_core's
  * roce_gid_mgmt.c). */
 #define DETAILS_SETTLE_MS 100
 #define RETRY_MS	  1000
-/* A burst of events may be answered at once for so long; a lasting storm only every other moment.
- */
+/* Maximum credit: a burst of events is served immediately for this long; in a lasting storm,
+ * rescans of a kind run at most half of the time. */
 #define CREDIT_MAX_MS	  200
-/* From a rescan until the heap is trimmed. */
+/* Delay from a rescan until the heap is trimmed. */
 #define TRIM_MS		  500
 
-/* One of the four; embedded in the node. */
+/* One kind of rescan; embedded in the node. */
 struct rescanner {
 	struct node *node;
 	enum rescan kind;
-	struct due settle;
+	struct timer settle;
 	struct job work;
 	bool done_once;
-	unsigned wanted; /* parts hinted at since the last rescan began; RESCAN_DETAILS: any bit */
+	unsigned wanted; /* parts hinted since the last rescan began; RESCAN_DETAILS: any bit */
 	uint64_t us, began_ms, ended_ms;
-	int64_t credit_ms;	  /* as of ended_ms; below 0 the next rescan has to wait */
-	int told[N_SCAN_SOURCES]; /* problem codes last logged */
+	int64_t credit_ms; /* as of ended_ms; while negative, the next rescan has to wait */
+	int logged[N_SCAN_SOURCES]; /* problem codes last logged */
 
-	/* The worker's own while it works. */
+	/* Owned by the worker while it runs. */
 	unsigned want;
 	uint64_t took_us;
-	struct scan scan; /* RESCAN_DETAILS: scan.host holds the devices to be read */
+	struct scan scan; /* RESCAN_DETAILS: scan.host holds the devices to read */
 };
 
 struct node {
@@ -52,9 +53,9 @@ struct node {
 	void *arg;
 	struct inventory inventory;
 	struct rescanner rescanners[N_RESCANS];
-	struct due rescan, trim;
+	struct timer rescan, trim;
 	unsigned open_handles;
-	bool closing, complete;
+	bool closing, complete, moving;
 };
 
 static const unsigned parts_of[N_RESCANS] = {
@@ -101,9 +102,9 @@ static void node_release_if_done(struct node *n)
 	free(n);
 }
 
-/* A rescan is made of thousands of small pieces, and leaves as many holes in the heap. Giving them
- * back takes a turn, and so does getting them again for who comes next: not after every rescan of a
- * storm, and not while what follows a rescan is waited for. */
+/* A rescan frees thousands of small blocks, which fragments the heap. Trimming takes time, and so
+ * does growing the heap again. So do not trim after every rescan of a storm, nor while work that
+ * follows a rescan is pending. */
 static void on_trim(void *arg)
 {
 	(void)arg;
@@ -124,24 +125,25 @@ static void rescan_on_worker(void *arg)
 	l->took_us = (uv_hrtime() - start) / 1000;
 }
 
-/* What lasts is told once. A rescan of fewer parts than its kind has says nothing of the others. */
-static void inventory_node_tell_problems(struct rescanner *l)
+/* Logs a lasting problem once. A rescan of fewer parts than its kind covers says nothing about the
+ * other parts. */
+static void inventory_node_report_problems(struct rescanner *l)
 {
 	for (int i = 0; i < N_SCAN_SOURCES; i++) {
 		const struct err *e = &l->scan.problem[i];
 
-		if (e->code == l->told[i] || (e->code == 0 && l->want != parts_of[l->kind]))
+		if (e->code == l->logged[i] || (e->code == 0 && l->want != parts_of[l->kind]))
 			continue;
 		if (e->code != 0)
 			log_warn("node", 0, "%s: %s, going on without it", scan_source_name(i),
 				 e->msg);
 		else
 			log_info("node", 0, "%s: works again", scan_source_name(i));
-		l->told[i] = e->code;
+		l->logged[i] = e->code;
 	}
 }
 
-/* Nobody waits for reports: they are the slowest where a device is ill. */
+/* Do not wait for reports: they are slowest when a device is broken. */
 static bool all_done_once(const struct node *n)
 {
 	for (int i = 0; i < N_RESCANS; i++)
@@ -152,7 +154,7 @@ static bool all_done_once(const struct node *n)
 
 static void rescan_schedule(struct rescanner *);
 
-/* Tells the others; then whatever is still wanted is scheduled. */
+/* Calls the hook, then schedules whatever is still wanted. */
 static void rescan_ended(struct rescanner *l, bool changed)
 {
 	struct node *n = l->node;
@@ -160,7 +162,7 @@ static void rescan_ended(struct rescanner *l, bool changed)
 
 	l->done_once = true;
 	l->ended_ms = uv_now(n->loop);
-	/* Details come after the devices that they belong to. */
+	/* Read details only after the devices that they belong to. */
 	if (l->kind == RESCAN_DEVICES)
 		n->rescanners[RESCAN_DETAILS].wanted = 1;
 	first = !n->complete && all_done_once(n);
@@ -180,19 +182,19 @@ static void on_rescanned(void *arg)
 	l->us = l->took_us;
 	l->credit_ms -= (int64_t)(l->us / 1000);
 	if (!n->closing) {
-		inventory_node_tell_problems(l);
+		inventory_node_report_problems(l);
 		changed = l->kind == RESCAN_DETAILS
 				  ? inventory_apply_details(&n->inventory, &l->scan.host)
 				  : inventory_apply(&n->inventory, &l->scan, l->began_ms);
 	}
-	log_debug("node", 0, "looked at %s for %llu us: %s", rescan_names[l->kind],
+	log_debug("node", 0, "scanned %s for %llu us: %s", rescan_names[l->kind],
 		  (unsigned long long)l->us, changed ? "changed" : "as before");
 	scan_done(&l->scan);
 	if (n->closing) {
 		node_release_if_done(n);
 		return;
 	}
-	due_within(&n->trim, TRIM_MS);
+	timer_within(&n->trim, TRIM_MS);
 	rescan_ended(l, changed);
 }
 
@@ -208,7 +210,7 @@ static void rescan_count(struct rescanner *l)
 	++*counters[l->kind];
 }
 
-/* Time earns rescans: as much as has passed since the last one, up to CREDIT_MAX_MS. */
+/* Credit accrues with the time since the last rescan, up to CREDIT_MAX_MS. */
 static int64_t credit_now(const struct rescanner *l)
 {
 	int64_t credit = l->credit_ms + (int64_t)(uv_now(l->node->loop) - l->ended_ms);
@@ -219,10 +221,10 @@ static int64_t credit_now(const struct rescanner *l)
 static void rescan_start(void *arg)
 {
 	static const char *const names[N_RESCANS] = {
-		[RESCAN_FUNCTIONS] = "the look at functions",
-		[RESCAN_DEVICES] = "the look at devices",
-		[RESCAN_DETAILS] = "the look at details of devices",
-		[RESCAN_REPORTS] = "the look at reports of devices",
+		[RESCAN_FUNCTIONS] = "the scan of functions",
+		[RESCAN_DEVICES] = "the scan of devices",
+		[RESCAN_DETAILS] = "the scan of details of devices",
+		[RESCAN_REPORTS] = "the scan of reports of devices",
 	};
 	struct rescanner *l = arg;
 	int r = 1;
@@ -239,16 +241,16 @@ static void rescan_start(void *arg)
 			  l);
 		rescan_count(l);
 	} else if (r == 0) {
-		rescan_ended(l, false); /* nothing is stale */
+		rescan_ended(l, false); /* no device is stale */
 	} else {
-		log_warn("node", r, "cannot look at the hardware, trying again");
+		log_warn("node", r, "cannot scan the hardware; retrying");
 		scan_done(&l->scan);
 		l->wanted = 1;
-		due_in(&l->settle, RETRY_MS);
+		timer_in(&l->settle, RETRY_MS);
 	}
 }
 
-/* Once per burst: later hints ride along and cannot postpone it. */
+/* Once per burst: later hints join the pending rescan and do not postpone it. */
 static void rescan_schedule(struct rescanner *l)
 {
 	int64_t wait = l->kind == RESCAN_DETAILS ? DETAILS_SETTLE_MS : l->node->opts.settle_ms;
@@ -256,9 +258,11 @@ static void rescan_schedule(struct rescanner *l)
 
 	if (l->wanted == 0 || l->work.running || l->node->closing)
 		return;
+	if (l->node->moving && l->kind == RESCAN_DEVICES)
+		wait = NODE_MOVING_MS;
 	if (!l->done_once)
 		wait = 0;
-	due_within(&l->settle, (uint64_t)(debt > wait ? debt : wait));
+	timer_within(&l->settle, (uint64_t)(debt > wait ? debt : wait));
 }
 
 /* --- hints ------------------------------------------------------------------------------------ */
@@ -279,6 +283,13 @@ void node_hint(struct node *n, unsigned parts, bool lost)
 	}
 }
 
+void node_moving(struct node *n, bool moving)
+{
+	n->moving = moving;
+	if (!moving)
+		rescan_schedule(&n->rescanners[RESCAN_DEVICES]);
+}
+
 void node_hint_address(struct node *n, int nsid, int ifindex)
 {
 	if (!inventory_mark_stale(&n->inventory, nsid, ifindex))
@@ -291,7 +302,7 @@ static void on_rescan(void *arg)
 {
 	struct node *n = arg;
 
-	due_in(&n->rescan, n->opts.rescan_interval_ms);
+	timer_in(&n->rescan, n->opts.rescan_interval_ms);
 	node_hint(n, SCAN_ALL, false);
 }
 
@@ -314,13 +325,13 @@ int node_open(struct node **ret, struct uv_loop_s *loop, const struct hw *hw,
 	for (int i = 0; i < N_RESCANS; i++) {
 		n->rescanners[i].node = n;
 		n->rescanners[i].kind = (enum rescan)i;
-		due_init(&n->rescanners[i].settle, loop, rescan_start, &n->rescanners[i]);
+		timer_init(&n->rescanners[i].settle, loop, rescan_start, &n->rescanners[i]);
 	}
-	due_init(&n->rescan, loop, on_rescan, n);
-	due_init(&n->trim, loop, on_trim, n);
+	timer_init(&n->rescan, loop, on_rescan, n);
+	timer_init(&n->trim, loop, on_trim, n);
 	n->open_handles = N_RESCANS + 2;
 	if (opts->rescan_interval_ms > 0)
-		due_in(&n->rescan, opts->rescan_interval_ms);
+		timer_in(&n->rescan, opts->rescan_interval_ms);
 	node_hint(n, SCAN_ALL, false);
 	*ret = n;
 	return 0;
@@ -345,7 +356,7 @@ void node_close(struct node *n)
 		return;
 	n->closing = true;
 	for (int i = 0; i < N_RESCANS; i++)
-		due_close(&n->rescanners[i].settle, on_rescanner_closed);
-	due_close(&n->rescan, node_on_closed);
-	due_close(&n->trim, node_on_closed);
+		timer_close(&n->rescanners[i].settle, on_rescanner_closed);
+	timer_close(&n->rescan, node_on_closed);
+	timer_close(&n->trim, node_on_closed);
 }

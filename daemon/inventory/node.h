@@ -1,13 +1,13 @@
-/* node.h - the head of the VF wing: hints from the kernel -> rescans of the hardware -> the
- * inventory.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* node.h - the core of the VF subsystem: kernel hints -> hardware rescans -> inventory.
  *
- * Every event source only says "look again at these parts". Hints of one burst are gathered for
- * settle_ms, then a rescan on a worker thread tells what is true. There are four, each with a pace
- * of its own, because a busy kernel makes them wait differently: functions (sysfs), devices
- * (netlink, which waits for whoever holds the RTNL), details (verbs, which open each device),
- * reports (which may wait for a device that is being reset). A rescan always begins after the hints
- * it answers, so its part of the inventory never goes back in time; hints that arrive meanwhile
- * start the next one. */
+ * An event source only reports which parts may have changed. The hints of a burst are gathered for
+ * settle_ms, then a rescan on a worker thread reads the actual state. There are four kinds of
+ * rescan, each with its own pace, because a busy kernel delays them differently: functions (sysfs),
+ * devices (netlink, which waits for the RTNL lock), details (verbs, which open each device),
+ * reports (which may wait for a device reset). A rescan always begins after the hints that it
+ * serves, so its part of the inventory never goes back in time; hints that arrive meanwhile start
+ * the next rescan. */
 #pragma once
 
 #include <stdbool.h>
@@ -21,6 +21,8 @@
 struct uv_loop_s;
 struct node;
 
+#define NODE_MOVING_MS 200
+
 enum rescan { RESCAN_FUNCTIONS, RESCAN_DEVICES, RESCAN_DETAILS, RESCAN_REPORTS, N_RESCANS };
 
 struct node_opts {
@@ -28,25 +30,29 @@ struct node_opts {
 	uint32_t rescan_interval_ms; /* 0 = only on events */
 };
 
-/* After each rescan that changed something, on the loop's thread. first: now every rescan but
- * that for reports has been taken once; told once, changed or not. */
+/* Called on the loop's thread after each rescan that changed something. first: every rescan except
+ * that of reports has completed once; passed as true exactly once, even if nothing changed. */
 typedef void node_changed_fn(bool first, void *arg);
 
 /* hw and self must outlive it. The first rescans start at once. */
 int node_open(struct node **ret, struct uv_loop_s *, const struct hw *, struct self_counters *self,
 	      const struct node_opts *, node_changed_fn *, void *arg, struct err *);
-/* parts: enum scan_part bits. lost: events were lost, anything may have changed. */
+/* parts: enum scan_part bits. lost: events were lost, so anything may have changed. */
 void node_hint(struct node *, unsigned parts, bool lost);
-/* An address of this netdev came or went: GIDs may have. */
+/* Devices are being moved by this process, or no longer. Meanwhile a rescan of devices would make
+ * both slower, because they wait for the same lock (RTNL): it begins when this has ended, or
+ * NODE_MOVING_MS after the first hint. */
+void node_moving(struct node *, bool);
+/* An address of this netdev was added or removed, so its GIDs may have changed. */
 void node_hint_address(struct node *, int nsid, int ifindex);
 struct inventory *node_inventory(struct node *);
-/* Functions and devices have been looked at once: only details may be missing, which can take long.
- */
+/* Functions and devices have been scanned once. Only details may be missing; these can take
+ * long. */
 bool node_knows_devices(const struct node *);
-/* Every rescan but that for reports has been taken once. */
+/* Every rescan except that of reports has completed once. */
 bool node_complete(const struct node *);
-/* How long the last rescan of this kind took. */
+/* Duration of the last rescan of this kind. */
 uint64_t node_rescan_us(const struct node *, enum rescan);
-/* NULL is fine. Rescans in flight are waited for; the struct is gone when the loop has run out of
- * handles. */
+/* NULL is fine. Waits for rescans in flight; the struct is freed when the loop has no handles
+ * left. */
 void node_close(struct node *);

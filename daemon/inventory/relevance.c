@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* relevance.c - see relevance.h. */
 #include "relevance.h"
 
@@ -36,17 +37,18 @@ unsigned relevance_link(const struct host *h, int nsid, const struct rtnl_link *
 	if (l->netdev.function[0] != '\0') {
 		const struct function *f = host_function(h, l->netdev.function);
 
-		/* A PF says so when it sets something for a VF. */
+		/* A PF sends a link event when the setting of one of its VFs changes. */
 		if (f)
 			return SCAN_NETDEVS | SCAN_RDMA |
 			       (f->kind == FN_PF && nsid == NSID_HOST ? SCAN_REPORTS : 0);
-		/* Hardware that is new to us; another namespace's devices are not (veth has no
-		 * parent). */
+		/* Hardware that is not in the inventory yet. Ignore unknown devices of other
+		 * namespaces (veth has no parent). */
 		return nsid == NSID_HOST ? SCAN_ALL : 0;
 	}
 	if ((known && known->function[0] != '\0') || carries_rdma_port(h, nsid, l->netdev.ifindex))
 		return SCAN_NETDEVS | SCAN_RDMA;
-	/* A link that goes down takes its routes with it, without a word about IPv4's. */
+	/* A link that goes down loses its routes, and the kernel sends no event for the IPv4
+	 * ones. */
 	if ((known && known->default_route) || is_master_of_ours(h, nsid, l->netdev.ifindex))
 		return SCAN_NETDEVS;
 	return 0;
@@ -74,8 +76,8 @@ static void on_address_message(const struct nlmsghdr *m, struct walk *w)
 	w->on_address(w->nsid, (int)address->ifa_index, w->arg);
 }
 
-/* Nodes that learn their routes from a router see storms of them: only the header is looked at. A
- * default route of any table counts, the look knows better. */
+/* Nodes that learn routes from a router see storms of them, so only the header is checked. A
+ * default route of any table counts; the scan decides. */
 static void on_one_route(const struct nlmsghdr *m, struct walk *w)
 {
 	w->tally->events++;
@@ -98,7 +100,7 @@ static int on_route_message(const struct nlmsghdr *m, void *arg)
 		return 0;
 	}
 	if (m->nlmsg_type != RTM_NEWLINK && m->nlmsg_type != RTM_DELLINK) {
-		w->parts |= SCAN_NETDEVS; /* newer than this list: worth a look */
+		w->parts |= SCAN_NETDEVS; /* unknown message type: scan to be safe */
 		return 0;
 	}
 	if (rtnl_decode_link(m, &link, NULL) < 0) {

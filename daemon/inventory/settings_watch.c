@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 /* settings_watch.c - see settings_watch.h.
  *
- * Happy path: look -> the host is borrowed -> a worker reads -> another table than before is told.
- * Can fail by: no memory (the last table stays, the next look tries again). */
+ * Happy path: look -> borrow the host -> read on a worker -> call the hook if the table changed.
+ * Can fail by: out of memory (the last table stays, the next call tries again). */
 #include "settings_watch.h"
 
 #include <stdlib.h>
@@ -24,8 +25,8 @@ struct settings_watch {
 	uint64_t began_ms;
 	bool began, closing;
 
-	/* The worker's while it works. */
-	struct loan *loan;
+	/* Owned by the worker while it runs. */
+	struct host_ref *host_ref;
 	struct settings_table read;
 	int result;
 };
@@ -40,7 +41,7 @@ static void read_on_worker(void *arg)
 {
 	struct settings_watch *w = arg;
 
-	w->result = settings_read(w->hw, &w->loan->host, &w->read);
+	w->result = settings_read(w->hw, &w->host_ref->host, &w->read);
 }
 
 static void settings_watch_on_read(void *arg)
@@ -48,10 +49,10 @@ static void settings_watch_on_read(void *arg)
 	struct settings_watch *w = arg;
 	bool changed = w->result == 0 && !settings_equal(&w->table, &w->read);
 
-	loan_return(w->loan);
-	w->loan = NULL;
+	host_ref_put(w->host_ref);
+	w->host_ref = NULL;
 	if (w->result < 0)
-		log_warn("settings", w->result, "cannot read what ports are set to, trying again");
+		log_warn("settings", w->result, "cannot read the settings of ports; retrying");
 	if (changed) {
 		settings_done(&w->table);
 		w->table = w->read;
@@ -65,14 +66,14 @@ static void settings_watch_on_read(void *arg)
 		w->changed(w->arg);
 }
 
-void settings_watch_look(struct settings_watch *w)
+void settings_watch_refresh(struct settings_watch *w)
 {
 	uint64_t now = w ? uv_now(w->loop) : 0;
 
 	if (!w || w->work.running || (w->began && now - w->began_ms < w->pause_ms))
 		return;
-	w->loan = inventory_lend(w->inventory);
-	if (!w->loan)
+	w->host_ref = inventory_borrow(w->inventory);
+	if (!w->host_ref)
 		return;
 	w->began = true;
 	w->began_ms = now;

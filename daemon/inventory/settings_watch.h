@@ -1,5 +1,7 @@
-/* settings_watch.h - keeps what the host's RoCE ports are set to, read on a worker again and again:
- * most of it changes without a word of the kernel's (firmware, a driver's files, configfs). */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* settings_watch.h - keeps the settings of the host's RoCE ports up to date by reading them
+ * periodically on a worker: the kernel sends no events for most of them (firmware, a driver's
+ * files, configfs). */
 #pragma once
 
 #include "err.h"
@@ -9,19 +11,19 @@
 struct uv_loop_s;
 struct settings_watch;
 
-/* On the loop's thread: the table is another one. */
+/* Called on the loop's thread when the table has changed. */
 typedef void settings_changed_fn(void *arg);
 
-/* hw and inventory must outlive it. Nothing is read until it is told to look. pause_ms: at least so
- * long from one reading's begin to the next. */
+/* hw and inventory must outlive it. Reads nothing before the first settings_watch_refresh().
+ * pause_ms: minimum time from the start of one reading to the start of the next. */
 int settings_watch_open(struct settings_watch **ret, struct uv_loop_s *, const struct hw *,
 			struct inventory *, uint32_t pause_ms, settings_changed_fn *, void *arg,
 			struct err *);
-/* Time has passed: begins to read unless it is too early or does so already. It has no timer of its
- * own, so that an idle daemon does not wake up for it. NULL is fine. */
-void settings_watch_look(struct settings_watch *);
-/* Borrowed until the loop goes on; empty until it was read once. */
+/* Starts a reading unless one is running or pause_ms has not elapsed. There is no timer, so that an
+ * idle daemon is not woken up. NULL is fine. */
+void settings_watch_refresh(struct settings_watch *);
+/* Borrowed until the next loop iteration; empty before the first reading. */
 const struct settings_table *settings_watch_table(const struct settings_watch *);
-/* NULL is fine. A reading in flight is waited for; the struct is gone when the loop has run out of
- * handles. */
+/* NULL is fine. Waits for a reading in flight; the struct is freed when the loop has no handles
+ * left. */
 void settings_watch_close(struct settings_watch *);

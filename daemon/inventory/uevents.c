@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 /* uevents.c - a libudev monitor in the loop.
  *
- * Happy path: readable -> receive until empty, or enough for now -> one hint for the whole burst.
+ * Happy path: readable -> receive until empty, or up to EVENTS_MAX -> one hint for the whole burst.
  * Can fail by: ENOBUFS (reported as lost), devices of other subsystems (filtered in the kernel by
  * libudev's BPF). */
 #include "uevents.h"
@@ -15,7 +16,7 @@
 #include "hw.h"
 #include "self_counters.h"
 
-/* Per wake-up, so that a storm of events cannot keep the loop from serving. */
+/* Per wake-up, so that an event storm cannot block the loop. */
 #define EVENTS_MAX 256
 
 struct uevents {
@@ -27,7 +28,7 @@ struct uevents {
 	void *arg;
 };
 
-/* What a device of this subsystem can change. */
+/* The parts that a device of this subsystem can change. */
 static const struct {
 	const char *subsystem;
 	unsigned parts;

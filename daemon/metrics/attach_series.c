@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* attach_series.c - one small writer per kind of family. */
 #include "attach_series.h"
 
@@ -53,8 +54,7 @@ static void attach_add_us(struct page *p, const char *name, const char *suffix, 
 		  us % 1000000);
 }
 
-/* How long something took: sum and count as a summary, and the longest, once there was one, as a
- * gauge. */
+/* A duration: sum and count as a summary, and the maximum as a gauge, if there was one. */
 struct duration {
 	const char *name, *help, *longest, *longest_help;
 	uint64_t sum_us, n, max_us;
@@ -95,9 +95,7 @@ static void add_renewals(struct page *p, const struct attach_counters *c)
 
 	page_begin(
 		p, name, "counter",
-		"Returns that gave a function a new netdev: its pod had left something behind "
-		"(dirty), it cannot be verified (unknown), its pool requires it (always), or the old one "
-		"was in a namespace that cannot be entered (beyond).");
+		"Returns that recreated a function's netdev: the pod left state behind (dirty), it cannot be verified (unknown), the pool requires it (always), or the old netdev was in an unreachable namespace (beyond).");
 	for (unsigned i = RENEWAL_NONE + 1; i < N_RENEWALS; i++)
 		text_addf(&p->text, "%s{reason=\"%s\"} %" PRIu64 "\n", name,
 			  renewal_name((enum renewal)i), c->renewals[i]);
@@ -109,20 +107,22 @@ static void add_totals(struct page *p, const struct attach_counters *c)
 	attach_add_counter(p, "rocelet_attach_total", "Devices that were attached to a pod.",
 			   c->attached);
 	attach_add_counter(p, "rocelet_attach_failures_total",
-			   "Attaches that failed and were undone.", c->attach_failures);
-	attach_add_counter(p, "rocelet_return_total", "Devices that came back clean.", c->returned);
+			   "Attaches that failed and were rolled back.", c->attach_failures);
+	attach_add_counter(p, "rocelet_return_total", "Devices returned clean.", c->returned);
 	attach_add_counter(p, "rocelet_return_failures_total",
 			   "Returns that failed; each is retried.", c->return_failures);
 	add_renewals(p, c);
 	attach_add_counter(p, "rocelet_orphans_total",
-			   "Devices found attached without a container, and returned.", c->orphans);
+			   "Devices found attached without a container (orphaned) and returned.",
+			   c->orphans);
 	attach_add_counter(p, "rocelet_drift_total",
-			   "Times an attachment was found to differ from its plan.", c->drifts);
-	attach_add_counter(p, "rocelet_drift_repairs_total",
-			   "Times such a difference was repaired.", c->repairs);
+			   "Times a setting of an attachment was found to have drifted.",
+			   c->drifts);
+	attach_add_counter(p, "rocelet_drift_repairs_total", "Times such drift was repaired.",
+			   c->repairs);
 }
 
-/* Of those whose path does not lead to them any more. */
+/* Searches for namespaces that were no longer at their paths. */
 static void add_searches(struct page *p, const struct attach_counters *c)
 {
 	static const char name[] = "rocelet_namespace_searches_total";
@@ -139,13 +139,14 @@ static void add_durations(struct page *p, const struct attach_counters *c)
 {
 	const struct duration all[] = {
 		{"rocelet_attach_seconds", "Duration of attaches.",
-		 "rocelet_attach_longest_seconds", "The longest attach.", c->attach_us, c->attached,
-		 c->attach_us_max},
+		 "rocelet_attach_longest_seconds", "Longest duration of an attach.", c->attach_us,
+		 c->attached, c->attach_us_max},
 		{"rocelet_return_seconds", "Duration of returns.", "rocelet_return_longest_seconds",
-		 "The longest return.", c->return_us, c->returned, c->return_us_max},
+		 "Longest duration of a return.", c->return_us, c->returned, c->return_us_max},
 		{"rocelet_gate_seconds",
 		 "Time that containers waited for their devices to be attached.",
-		 "rocelet_gate_longest_seconds", "The longest such wait.", c->gate_us,
+		 "rocelet_gate_longest_seconds",
+		 "Longest time that a container waited for its devices.", c->gate_us,
 		 c->gate_questions, c->gate_us_max},
 	};
 
@@ -183,12 +184,12 @@ static void add_runtime(struct page *p, const struct cri_status *cri)
 		text_addf(&p->text, ",hints=\"%s\"} 1\n", hints_name(cri->hints));
 		page_end(p);
 	}
-	attach_add_number(p, "rocelet_cri_up", "gauge", "1 while the container runtime answers.",
+	attach_add_number(p, "rocelet_cri_up", "gauge", "1 while the container runtime responds.",
 			  up);
 	attach_add_counter(p, "rocelet_cri_requests_total", "Requests to the container runtime.",
 			   cri->asked);
 	attach_add_counter(p, "rocelet_cri_request_failures_total",
-			   "Questions that the container runtime did not answer.", cri->failed);
+			   "Requests that the container runtime did not answer.", cri->failed);
 	attach_add_counter(p, "rocelet_cri_events_total",
 			   "Events received from the container runtime.", cri->events);
 }
@@ -218,12 +219,12 @@ static void add_drift(struct page *p, const struct attach_summary *s, unsigned k
 static void add_drifts(struct page *p, const struct attach_summary *s)
 {
 	page_begin(p, "rocelet_attachment_drift", "gauge",
-		   "1 for every setting of an attached device that differs from its plan.");
+		   "1 for every setting of an attached device that has drifted.");
 	for (unsigned i = 0; i < s->n_drifts; i++)
 		add_drift(p, s, i);
 	page_end(p);
 	attach_add_number(p, "rocelet_attachment_drift_left_out", "gauge",
-			  "Attachments that differ from their plans and do not fit on the page.",
+			  "Drifted attachments beyond the number that the page lists.",
 			  s->drifts_left_out);
 }
 
@@ -240,12 +241,10 @@ void attach_series(struct page *p, const struct attach_summary *s)
 		add_runtime(p, &s->counters.cri);
 	attach_add_number(
 		p, "rocelet_runtime_contradictions", "gauge",
-		"Devices in pods that run, but whose sandbox the container runtime's list does "
-		"not call ready; they stay.",
+		"Devices in running pods whose sandbox the container runtime does not list as ready; they stay attached.",
 		s->counters.contradicting);
 	attach_add_number(
 		p, "rocelet_journal_writable", "gauge",
-		"1 while the attachments' journal can be written; nothing is attached while it "
-		"cannot.",
+		"1 while the journal of attachments is writable; without it nothing is attached.",
 		s->counters.journal_error[0] == '\0');
 }

@@ -1,20 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* attach_series.h - the attach engine's families on the metrics page. Pure: values in, text out. */
 #pragma once
 
 #include "attach_status.h"
 #include "page.h"
 
-/* Attachments beyond these that differ at one time are counted, not named. */
+/* Maximum number of drifted attachments with series of their own; the rest are only counted. */
 #define ATTACH_DRIFTS_MAX 32
 
-/* A copy of what the engine tells, made on the loop's thread. Zero-initialised: there is no engine.
- */
+/* A copy of the engine's state, made on the loop's thread. Zero-initialised: there is no engine. */
 struct attach_summary {
 	bool known;
 	struct attach_counters counters;
 	unsigned n_drifts, drifts_left_out;
 	struct {
-		char resource[RESOURCE_NAME_SIZE], id[PLUGIN_ID_SIZE]; /* nobody else has both */
+		char resource[RESOURCE_NAME_SIZE], id[PLUGIN_ID_SIZE]; /* together unique */
 		char interface[IFNAMSIZ], namespace[64], pod[256];
 		unsigned bits;
 	} drifts[ATTACH_DRIFTS_MAX];
@@ -22,5 +22,5 @@ struct attach_summary {
 
 void attach_summary_build(struct attach_summary *ret, const struct attach_counters *,
 			  struct attach_list);
-/* Nothing for a summary that is not known. */
+/* Adds nothing for a summary that is not known. */
 void attach_series(struct page *, const struct attach_summary *);

@@ -1,23 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "burst_series.h"
 
 #include <inttypes.h>
 #include <math.h>
 
 static const struct family families[N_BURST_FAMILIES] = {
-	[BURST_PAUSE_PEAK] = {"roce_pfc_pause_peak_ratio",
-			      "Greatest share of a window of some 20 to 100 ms in which the port "
-			      "was paused, in the last 30 to 60 s.",
-			      METRIC_GAUGE},
-	[BURST_CE_PEAK] = {"roce_ecn_ce_peak_ratio",
-			   "Greatest share of packets marked CE in such a window, in the last 30 "
-			   "to 60 s.",
-			   METRIC_GAUGE},
-	[BURST_PAUSE_WINDOWS] = {"roce_pfc_pause_window_ratio",
-				 "Windows by the share of them in which the port was paused.",
+	[BURST_PAUSE_PEAK] =
+		{"roce_pfc_pause_peak_ratio",
+		 "Maximum paused share of a window of about 20 to 100 ms, in the last 30 to 60 s.",
+		 METRIC_GAUGE},
+	[BURST_CE_PEAK] =
+		{"roce_ecn_ce_peak_ratio",
+		 "Maximum share of packets marked CE in such a window, in the last 30 to 60 s.",
+		 METRIC_GAUGE},
+	[BURST_PAUSE_WINDOWS] = {"roce_pfc_pause_window_ratio", "Windows by their paused share.",
 				 METRIC_HISTOGRAM},
 	[BURST_CE_WINDOWS] = {"roce_ecn_ce_window_ratio",
-			      "Windows by the share of packets in them that were marked CE.",
-			      METRIC_HISTOGRAM},
+			      "Windows by their share of packets marked CE.", METRIC_HISTOGRAM},
 };
 
 const struct family *burst_family(enum burst_family f)
@@ -25,7 +24,7 @@ const struct family *burst_family(enum burst_family f)
 	return &families[f];
 }
 
-/* A series of one ratio. */
+/* The parts of a series of one ratio. */
 struct line {
 	struct text *text;
 	const char *name, *port, *direction;
@@ -60,7 +59,7 @@ static void add_windows(const struct line *l, const struct burst_windows *w)
 	for (unsigned i = 0; i < BURST_BOUNDS; i++) {
 		n += w->n[i];
 		begin_line(l, "_bucket");
-		/* OpenMetrics wants whole numbers with a fraction, too. */
+		/* OpenMetrics requires a decimal point in whole numbers, too. */
 		text_addf(l->text, ",le=\"%g%s\"} %" PRIu64 "\n", burst_bounds[i],
 			  burst_bounds[i] == floor(burst_bounds[i]) ? ".0" : "", n);
 	}

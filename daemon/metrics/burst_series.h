@@ -1,7 +1,8 @@
-/* burst_series.h - what bursts of looks have shown, on the metrics page. Pure: values in, text out.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* burst_series.h - the results of burst sampling on the metrics page. Pure: values in, text out.
  *
- * A port on which nobody ever had to look twice has no series. Peaks are those of the last half to
- * whole minute, so that every scrape sees each; histograms count windows since the start. */
+ * A port that never needed burst sampling has no series. A peak is the maximum of the last 30 to 60
+ * seconds, so that every scrape sees it; histograms count windows since the start. */
 #pragma once
 
 #include "burst.h"
@@ -17,6 +18,6 @@ enum burst_family {
 };
 
 const struct family *burst_family(enum burst_family);
-/* port: its labels, n bytes, with the brace before them; windows: of each ratio. */
+/* port: its labels with the opening brace, n bytes; windows: one element per ratio. */
 void burst_series(struct text *, enum burst_family, const char *port, size_t n,
 		  const struct burst_windows windows[N_BURST_RATIOS]);

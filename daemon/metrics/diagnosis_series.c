@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "diagnosis_series.h"
 
 #include <inttypes.h>
@@ -5,16 +6,15 @@
 #include "host_series.h"
 
 static const struct family families[N_DIAGNOSIS_FAMILIES] = {
-	[DIAGNOSIS] = {"roce_diagnosis",
-		       "What is wrong with a port: 1 information, 2 warning, 3 critical; absent "
-		       "when nothing is.",
-		       METRIC_GAUGE},
-	[DIAGNOSIS_ONSETS] = {"roce_diagnosis_onsets_total", "Times a cause was diagnosed.",
-			      METRIC_COUNTER},
-	[DIAGNOSIS_UNDECIDABLE] = {"roce_diagnosis_undecidable",
-				   "Ports on which a cause cannot be decided; "
-				   "/api/v1/diagnosis says which and why.",
-				   METRIC_GAUGE},
+	[DIAGNOSIS] =
+		{"roce_diagnosis",
+		 "Severity of a port's verdict: 1 info, 2 warning, 3 critical; absent without a verdict.",
+		 METRIC_GAUGE},
+	[DIAGNOSIS_ONSETS] = {"roce_diagnosis_onsets_total", "Verdicts by cause.", METRIC_COUNTER},
+	[DIAGNOSIS_UNDECIDABLE] =
+		{"roce_diagnosis_undecidable",
+		 "Ports on which a cause cannot be decided; /api/v1/diagnosis lists them with the reasons.",
+		 METRIC_GAUGE},
 };
 
 const struct family *diagnosis_family(enum diagnosis_family f)
@@ -42,13 +42,13 @@ static int diagnosis_add_verdicts(struct page *p, const struct diagnosis_report 
 	int failed = diagnosis_begin_family(p, &families[DIAGNOSIS]);
 
 	for (size_t i = 0; failed == 0 && i < r->n_verdicts; i++)
-		if (verdict_is_told(&r->verdicts[i]))
+		if (verdict_is_reported(&r->verdicts[i]))
 			diagnosis_add_verdict(&p->text, &r->verdicts[i], table);
 	page_end(p);
 	return failed;
 }
 
-/* One number for each cause. */
+/* Adds one number per cause. */
 static int add_causes(struct page *p, const struct family *f, const struct diagnosis_report *r)
 {
 	int failed = diagnosis_begin_family(p, f);

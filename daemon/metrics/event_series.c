@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "event_series.h"
 
 #include <inttypes.h>
@@ -17,7 +18,7 @@ static void add_connections(struct page *p, const struct bpf_tally *t)
 	};
 
 	page_begin(p, name, "counter",
-		   "Connections through rdma_cm that this node asked for, by result, or accepted.");
+		   "rdma_cm connections that this node requested, by result, or accepted.");
 	text_addf(&p->text, "%s{result=\"accepted\"} %" PRIu64 "\n", name, t->accepted);
 	for (unsigned i = 0; i < N_BPF_CM; i++)
 		text_addf(&p->text, "%s{result=\"%s\"} %" PRIu64 "\n", name, results[i],
@@ -25,7 +26,7 @@ static void add_connections(struct page *p, const struct bpf_tally *t)
 	page_end(p);
 }
 
-/* Numbers that share a label are one series, told with the first of them. */
+/* Numbers with the same label are one series, printed at the first of them. */
 static void add_reject(struct page *p, const struct bpf_tally *t, unsigned reason)
 {
 	const char *label = cm_reject_label((int)reason);
@@ -43,7 +44,7 @@ static void add_reject(struct page *p, const struct bpf_tally *t, unsigned reaso
 static void add_rejects(struct page *p, const struct bpf_tally *t)
 {
 	page_begin(p, "roce_connection_rejects_total", "counter",
-		   "Connections that this node asked for and the peer rejected, by its reason.");
+		   "Connections that this node requested and the peer rejected, by reason.");
 	for (unsigned i = 0; i < BPF_REJECTS; i++)
 		add_reject(p, t, i);
 	page_end(p);
@@ -52,7 +53,7 @@ static void add_rejects(struct page *p, const struct bpf_tally *t)
 static void add_connect_time(struct page *p, const struct bpf_tally *t)
 {
 	page_begin(p, "roce_connect_seconds", "summary",
-		   "Time from the request for a connection to its being made.");
+		   "Time from a connection request to the established connection.");
 	text_addf(&p->text, "roce_connect_seconds_sum %" PRIu64 ".%09" PRIu64 "\n",
 		  t->connect_ns / 1000000000, t->connect_ns % 1000000000);
 	text_addf(&p->text, "roce_connect_seconds_count %" PRIu64 "\n", t->n_connect);
@@ -80,7 +81,8 @@ static void expect_soft(struct event_summary *s, const struct host *host)
 	}
 }
 
-/* A function's faults are those of all devices on it. soft-RoCE may stand on anybody's. */
+/* All devices on a function have the function's faults. soft-RoCE is left out, because it may be on
+ * any NIC. */
 static void expect_nics(struct event_summary *s, const struct host *host)
 {
 	char label[DEVICE_LABEL_SIZE];
@@ -104,7 +106,7 @@ void event_summary_expect(struct event_summary *s, const struct host *host)
 	expect_nics(s, host);
 }
 
-/* Escapes the device's name: a pod can choose it. */
+/* Escapes the device's name, because a pod can choose it. */
 static void add_of_device(struct page *p, const char *family, const char *device, const char *kind,
 			  uint64_t n)
 {
@@ -122,8 +124,7 @@ static void add_soft(struct page *p, const struct event_summary *s)
 	};
 
 	page_begin(p, "roce_soft_events_total", "counter",
-		   "What soft-RoCE itself does not count, or not by itself: timers that fired, "
-		   "wrong ICRCs.");
+		   "Events that soft-RoCE does not count separately: expired timers, wrong ICRCs.");
 	for (unsigned i = 0; i < s->n_soft; i++) {
 		char name[sizeof(s->soft[i].key.device) + 1];
 
@@ -144,9 +145,9 @@ static void add_faults(struct page *p, const struct event_summary *s)
 		[NIC_FAULT_HEALTH_REPORT] = "health_report",
 	};
 
-	page_begin(p, "roce_nic_faults_total", "counter",
-		   "Transmit queues of the device's netdev that hung, and errors that its driver "
-		   "reported to devlink, since rocelet watches.");
+	page_begin(
+		p, "roce_nic_faults_total", "counter",
+		"Hung transmit queues of the device's netdev, and errors that its driver reported to devlink, since rocelet started.");
 	for (unsigned i = 0; i < s->n_nics; i++)
 		for (unsigned k = 0; k < N_NIC_FAULTS; k++)
 			if (s->faults_watched[k])

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "gid_places.h"
 
 #include <stdlib.h>
@@ -6,9 +7,9 @@
 #include "fnv.h"
 #include "model.h"
 
-/* As long as link_flap is told at least. */
+/* As long as link_flap is reported at least. */
 #define MOMENT_MS  60000
-/* More than a port has addresses, even with one for each of its VLANs. */
+/* More than a port has addresses, even with one per VLAN. */
 #define PLACES_MAX 256
 
 static uint64_t hash_of(const struct gid *g)

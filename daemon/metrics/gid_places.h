@@ -1,8 +1,9 @@
-/* gid_places.h - under which indices a port's GIDs stood, so that one that comes back under another
- * is seen: queue pairs and applications name a GID by its index, and whoever keeps the old one
- * speaks with another address or type. Pure.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gid_places.h - remembers the indices of a port's GIDs, to detect a GID that moved to another
+ * index: queue pairs and applications name a GID by its index, so one with the old index uses
+ * another address or type. Pure.
  *
- * A link that goes down takes addresses away, so a GID is remembered while it is not there. */
+ * A GID is remembered while it is absent, because a link that goes down removes addresses. */
 #pragma once
 
 #include <stdbool.h>
@@ -16,15 +17,16 @@ struct gid_place {
 	uint32_t index;
 };
 
-/* Zero-initialised it knows none. */
+/* Zero-initialised it is empty. */
 struct gid_places {
 	struct gid_place *items; /* owned */
 	size_t n;
-	uint64_t moved_ms; /* when one was found under another index; 0 = never */
+	uint64_t moved_ms; /* when a GID was last found at another index; 0 = never */
 };
 
-/* What is there now. What there is no memory for is not remembered. */
+/* Compares with the port's current GIDs and remembers them. If out of memory, some are not
+ * remembered. */
 void gid_places_see(struct gid_places *, const struct rdma_port *, uint64_t now_ms);
-/* Has one moved a moment ago? */
+/* Has a GID moved within the last minute? */
 bool gid_places_moved(const struct gid_places *, uint64_t now_ms);
 void gid_places_done(struct gid_places *);

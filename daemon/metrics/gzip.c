@@ -1,9 +1,10 @@
-/* gzip.c - gathers the pieces of a page and feeds them through ISA-L into page->gzip.
+// SPDX-License-Identifier: Apache-2.0
+/* gzip.c - gathers the pieces of a page and compresses them with ISA-L into page->gzip.
  *
- * This is what a scrape costs, and it runs on the loop. ISA-L needs a fourth of the time of zlib's
- * fastest level for as many bytes. Gathered, because it moves up to a window of old input with each
- * piece that it is given; and the memory is kept, because new pages from the kernel for each
- * compression cost as much as a third of it. */
+ * Compression is most of the cost of a scrape, and runs on the loop. ISA-L takes a quarter of the
+ * time of zlib's fastest level for the same size. The pieces are gathered because ISA-L moves up to
+ * a window of old input for each piece; and the memory is kept because fresh pages from the kernel
+ * cost as much as a third of the compression. */
 #include "gzip.h"
 
 #include <isa-l/igzip_lib.h>
@@ -13,21 +14,21 @@
 
 #include "cleanup.h"
 
-/* Such a page shrinks to a ninth; what does not grows on. */
+/* Size estimate: a page usually shrinks to a ninth. If it does not, the buffer grows. */
 #define SHRINKS_TO(bytes) ((bytes) / 8)
 #define GROW_BY		  16384
-/* The first level with Huffman codes made for the text, which its many digits are worth. */
+/* The lowest level with dynamic Huffman codes, which pay off for the many digits. */
 #define LEVEL		  1
 #define LEVEL_BYTES	  ISAL_DEF_LVL1_SMALL
 
 struct gzip {
 	struct isal_zstream z;
 	uint8_t level[LEVEL_BYTES];
-	size_t n; /* of the input that is gathered */
+	size_t n; /* bytes gathered in input */
 	uint8_t input[32768];
 };
 
-/* Most of it is untouched, and no memory yet, until a page is compressed. */
+/* Most of it is untouched, and so takes no memory, until a page is compressed. */
 struct gzip *gzip_new(void)
 {
 	return malloc(sizeof(struct gzip));
@@ -48,7 +49,7 @@ static void begin_member(struct gzip *g)
 	g->n = 0;
 }
 
-/* Compresses what is gathered; at the end of the stream to the end of the member. */
+/* Compresses the gathered input; at the end of the stream, finishes the member. */
 static bool deflate_input(struct gzip *g, struct text *out)
 {
 	struct isal_zstream *z = &g->z;

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 /* host_series.c - one small writer per family.
  *
- * States are numbers, not one series per possible state: the numbers are fixed by the InfiniBand
- * specification, dashboards made for node_exporter know them, an alert is `roce_port_state != 4`,
- * and a port costs one series that never comes and goes. */
+ * States are numbers, not one series per possible state: the InfiniBand specification defines the
+ * numbers, dashboards made for node_exporter use them, an alert is `roce_port_state != 4`, and a
+ * port has one series that never changes its labels. */
 #include "host_series.h"
 
 #include <inttypes.h>
@@ -27,9 +28,9 @@ static const struct family families[N_HOST_FAMILIES] = {
 			      METRIC_GAUGE},
 	[HOST_GID_USED] = {"roce_gid_table_used", "Entries in use in the port's GID table.",
 			   METRIC_GAUGE},
-	[HOST_PF_VFS] = {"roce_pf_vfs", "Virtual functions a physical function has now.",
-			 METRIC_GAUGE},
-	[HOST_PF_VFS_MAX] = {"roce_pf_vfs_max", "Virtual functions a physical function can have.",
+	[HOST_PF_VFS] = {"roce_pf_vfs", "Virtual functions of a physical function.", METRIC_GAUGE},
+	[HOST_PF_VFS_MAX] = {"roce_pf_vfs_max",
+			     "Maximum number of virtual functions of a physical function.",
 			     METRIC_GAUGE},
 };
 
@@ -96,7 +97,7 @@ static const char *bytes_source(const struct sample *s, const char *device, uint
 	return "";
 }
 
-/* The namespace of the port's netdev, else of the device: "" is ours. */
+/* The namespace of the port's netdev, else of the device; "" = ours. */
 static void netns_name(const struct host *h, const struct rdma_dev *dev,
 		       const struct rdma_port *port, char *ret, size_t size)
 {
@@ -140,7 +141,7 @@ static void add_info(struct text *t, const struct host *h, const struct rdma_dev
 
 /* --- numbers of ports and functions ----------------------------------------------------------- */
 
-/* What a port says in one number; 0 where nothing is known. */
+/* The number of a port for this family; 0 = unknown. */
 static uint64_t port_number(enum host_family f, const struct rdma_port *port)
 {
 	switch (f) {
@@ -170,7 +171,7 @@ static void host_series_add_port(struct text *t, enum host_family f, const struc
 				 const struct sample *s, const struct pod_device *holder)
 {
 	uint64_t v = port_number(f, port);
-	/* No GID in use is a fact where the table is known. */
+	/* 0 GIDs in use is a known value if the table is known. */
 	bool known = v || (f == HOST_GID_USED && port->gid_table_len);
 	char label[DEVICE_LABEL_SIZE];
 
@@ -193,8 +194,10 @@ static void host_series_add_function(struct text *t, enum host_family f, const s
 }
 
 void host_series(struct text *t, enum host_family f, const struct host *h, const struct sample *s,
-		 const struct resource_table *table)
+		 const struct resource_table *table, const struct series_choice *choice)
 {
+	bool detail = series_is_detail(families[f].name);
+
 	if (f == HOST_PF_VFS || f == HOST_PF_VFS_MAX) {
 		for (size_t i = 0; i < h->n_functions; i++)
 			host_series_add_function(t, f, &h->functions[i]);
@@ -205,6 +208,9 @@ void host_series(struct text *t, enum host_family f, const struct host *h, const
 		const struct pod_device *holder =
 			table ? resource_table_holder(table, dev->function, dev->name) : NULL;
 
+		if (series_is_idle(choice, h, dev, holder) ||
+		    (detail && series_is_of_vf(choice, h, dev)))
+			continue;
 		for (unsigned k = 0; k < dev->n_ports; k++)
 			host_series_add_port(t, f, h, dev, &dev->ports[k], s, holder);
 	}

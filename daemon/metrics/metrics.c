@@ -1,9 +1,10 @@
-/* metrics.c - the page of one sample.
+// SPDX-License-Identifier: Apache-2.0
+/* metrics.c - renders the page of one sample.
  *
- * A page is made of copies and numbers: the labels of every port are text that only a new layout
- * or another holder changes, and the series of the host are copied from the page before. What many
- * readings share is kept once, and what the last page holds is not kept again: with a thousand
- * devices all names and labels are as much text as the page itself. */
+ * A page consists of copies and numbers: the label text of a port changes only with the layout or
+ * its holder, and the series of the host are copied from the previous page. Text shared by many
+ * readings is stored once, and text that the last page has is not stored again: with a thousand
+ * devices, all names and labels are as large as the page itself. */
 #include "metrics.h"
 
 #include <errno.h>
@@ -17,6 +18,7 @@
 #include "number.h"
 #include "packet_series.h"
 #include "resource_series.h"
+#include "series_choice.h"
 
 struct slice {
 	size_t start, len;
@@ -28,22 +30,24 @@ struct slice {
 struct metrics {
 	bool prepared;
 	uint64_t layout, host_generation, resources_generation;
-	struct text text;    /* of the ports */
+	struct text text;    /* labels of the ports */
 	struct slice *ports; /* one per sampled port: its labels */
+	struct series_choice choice;
 
-	/* The page rendered last, and what of it the next one may repeat. */
+	/* The page rendered last, and its parts that the next one may copy. */
 	const struct page *page;
 	struct slice fixed[N_FIXED_FAMILIES];
-	size_t page_bytes; /* the next one will be as long */
+	size_t page_bytes; /* size estimate for the next page */
 };
 
 enum own_family { OWN_RESETS, OWN_SOURCE_AGE, OWN_SOURCE_ERRORS, N_OWN_FAMILIES };
 
 static const struct family own[N_OWN_FAMILIES] = {
-	[OWN_RESETS] = {"rocelet_counters_resets_total",
-			"Times the counters of a port were seen to start over.", METRIC_COUNTER},
+	[OWN_RESETS] = {"rocelet_counters_resets_total", "Detected resets of a port's counters.",
+			METRIC_COUNTER},
 	[OWN_SOURCE_AGE] = {"rocelet_source_age_seconds",
-			    "Time since a source of counters last delivered.", METRIC_GAUGE},
+			    "Time since the last successful read of a source of counters.",
+			    METRIC_GAUGE},
 	[OWN_SOURCE_ERRORS] = {"rocelet_source_errors_total",
 			       "Failed reads of a source of counters.", METRIC_COUNTER},
 };
@@ -78,29 +82,31 @@ void metrics_free(struct metrics *m)
 		return;
 	text_done(&m->text);
 	free(m->ports);
+	series_choice_done(&m->choice);
 	free(m);
 }
 
 /* --- preparing -------------------------------------------------------------------------------- */
 
-/* Who has an RDMA device to itself. What is sampled is in our namespace. */
-static const struct pod_device *metrics_holder_of(const struct metrics_scene *scene,
+/* The container that has an RDMA device exclusively. Sampled devices are in our namespace. */
+static const struct pod_device *metrics_holder_of(const struct metrics_inputs *inputs,
 						  const char *device)
 {
-	const struct rdma_dev *dev = scene->resources ? host_rdma_in(scene->host, NSID_HOST, device)
-						      : NULL;
+	const struct rdma_dev *dev = inputs->resources
+					     ? host_rdma_in(inputs->host, NSID_HOST, device)
+					     : NULL;
 
-	return dev ? resource_table_holder(scene->resources, dev->function, dev->name) : NULL;
+	return dev ? resource_table_holder(inputs->resources, dev->function, dev->name) : NULL;
 }
 
 static void prepare_ports(struct metrics *m, const struct sample *s,
-			  const struct metrics_scene *scene)
+			  const struct metrics_inputs *inputs)
 {
 	for (size_t i = 0; i < s->n_ports; i++) {
 		const struct sampled_port *p = &s->ports[i];
 
 		m->ports[i].start = m->text.len;
-		text_add_port(&m->text, p->device, p->port, metrics_holder_of(scene, p->device));
+		text_add_port(&m->text, p->device, p->port, metrics_holder_of(inputs, p->device));
 		m->ports[i].len = m->text.len - m->ports[i].start;
 	}
 }
@@ -111,7 +117,7 @@ static uint64_t metrics_generation_of(const struct resource_table *table)
 }
 
 static int metrics_prepare(struct metrics *m, const struct sample *s,
-			   const struct metrics_scene *scene)
+			   const struct metrics_inputs *inputs)
 {
 	m->prepared = false;
 	text_done(&m->text);
@@ -119,12 +125,15 @@ static int metrics_prepare(struct metrics *m, const struct sample *s,
 	m->ports = calloc(s->n_ports + 1, sizeof(*m->ports));
 	if (!m->ports)
 		return -ENOMEM;
-	prepare_ports(m, s, scene);
+	m->choice.few = inputs->few;
+	if (series_choice_follow(&m->choice, s, inputs->host, inputs->resources) < 0)
+		return -ENOMEM;
+	prepare_ports(m, s, inputs);
 	if (m->text.failed)
 		return -ENOMEM;
 	m->layout = s->layout;
-	m->host_generation = scene->host_generation;
-	m->resources_generation = metrics_generation_of(scene->resources);
+	m->host_generation = inputs->host_generation;
+	m->resources_generation = metrics_generation_of(inputs->resources);
 	m->prepared = true;
 	return 0;
 }
@@ -157,18 +166,18 @@ static const struct family *fixed_family(size_t i)
 	return i < N_HOST_FAMILIES ? host_family(i) : resource_family(i - N_HOST_FAMILIES);
 }
 
-static void fixed_series(struct text *t, size_t i, const struct sample *s,
-			 const struct metrics_scene *scene)
+static void fixed_series(const struct metrics *m, struct text *t, size_t i, const struct sample *s,
+			 const struct metrics_inputs *inputs)
 {
 	if (i < N_HOST_FAMILIES)
-		host_series(t, i, scene->host, s, scene->resources);
-	else if (scene->resources)
-		resource_series(t, i - N_HOST_FAMILIES, scene->resources);
+		host_series(t, i, inputs->host, s, inputs->resources, &m->choice);
+	else if (inputs->resources)
+		resource_series(t, i - N_HOST_FAMILIES, inputs->resources, inputs->few);
 }
 
-/* last: the page to repeat, NULL = everything is made anew. */
+/* last: the page to copy from, NULL = render everything again. */
 static int render_fixed(struct metrics *m, struct page *p, const struct page *last,
-			const struct sample *s, const struct metrics_scene *scene)
+			const struct sample *s, const struct metrics_inputs *inputs)
 {
 	int r = 0;
 
@@ -180,7 +189,7 @@ static int render_fixed(struct metrics *m, struct page *p, const struct page *la
 		if (r == 0 && last)
 			text_add(&p->text, last->text.data + slice->start, slice->len);
 		else if (r == 0)
-			fixed_series(&p->text, i, s, scene);
+			fixed_series(m, &p->text, i, s, inputs);
 		page_end(p);
 		*slice = (struct slice){start, p->text.len - start};
 	}
@@ -188,14 +197,15 @@ static int render_fixed(struct metrics *m, struct page *p, const struct page *la
 }
 
 static bool metrics_is_current(const struct metrics *m, const struct sample *s,
-			       const struct metrics_scene *scene)
+			       const struct metrics_inputs *inputs)
 {
 	return m->prepared && m->layout == s->layout &&
-	       m->host_generation == scene->host_generation &&
-	       m->resources_generation == metrics_generation_of(scene->resources);
+	       m->host_generation == inputs->host_generation &&
+	       m->resources_generation == metrics_generation_of(inputs->resources) &&
+	       series_choice_is_current(&m->choice, s);
 }
 
-/* source: a label that all samples of the family have in addition, "" = none. */
+/* source: an additional label of the family's samples, "" = none. */
 static void render_reading(const struct metrics *m, struct page *p, const struct reading *r,
 			   const char *source)
 {
@@ -220,11 +230,11 @@ static void render_reading(const struct metrics *m, struct page *p, const struct
 	p->text.len += (size_t)(dst - start);
 }
 
-/* The families that BPF tells too, and which of them the page has by now. */
+/* State of the families that BPF counts, too. */
 struct shared {
-	const struct packet_text *packets; /* NULL: BPF tells nothing */
-	size_t open;			   /* the one that the page is in, SIZE_MAX = none */
-	unsigned done;			   /* bits */
+	const struct packet_text *packets; /* NULL: BPF counts nothing */
+	size_t open;   /* index of the family being rendered, SIZE_MAX = none of these */
+	unsigned done; /* bits of the families already on the page */
 };
 
 static size_t shared_index(const struct family *f)
@@ -243,7 +253,7 @@ static int open_family(struct page *p, struct shared *s, const struct family *f)
 	return metrics_begin_family(p, f);
 }
 
-/* BPF's samples follow the NICs'. */
+/* Appends BPF's samples after the NICs'. */
 static void close_family(struct page *p, struct shared *s)
 {
 	if (s->open != SIZE_MAX) {
@@ -254,11 +264,18 @@ static void close_family(struct page *p, struct shared *s)
 	page_end(p);
 }
 
-static int render_readings(const struct metrics *m, struct page *p, const struct sample *sample,
+/* node_exporter has its series of every port. */
+static bool is_compat(const struct family *f)
+{
+	return strncmp(f->name, "node_", 5) == 0;
+}
+
+static int render_readings(struct metrics *m, struct page *p, const struct sample *sample,
 			   struct shared *s)
 {
 	const struct family *open = NULL;
 	struct reading_pos pos = {0};
+	bool compat = false, detail = false;
 	struct reading r;
 
 	while (sample_next(sample, &pos, &r)) {
@@ -268,17 +285,20 @@ static int render_readings(const struct metrics *m, struct page *p, const struct
 			if (open)
 				close_family(p, s);
 			open = r.family;
+			compat = is_compat(open);
+			detail = series_is_detail(open->name);
 			if (open_family(p, s, open) < 0)
 				return -ENOMEM;
 		}
-		render_reading(m, p, &r, s->open == SIZE_MAX ? "" : PACKET_SOURCE_HW);
+		if (compat || !series_choice_skips(&m->choice, r.port, detail))
+			render_reading(m, p, &r, s->open == SIZE_MAX ? "" : PACKET_SOURCE_HW);
 	}
 	if (open)
 		close_family(p, s);
 	return 0;
 }
 
-/* Those of which no NIC here has told anything. */
+/* Renders those families for which no NIC has readings. */
 static int render_rest(struct page *p, struct shared *s)
 {
 	const struct family *f;
@@ -295,16 +315,16 @@ static int render_rest(struct page *p, struct shared *s)
 	return r;
 }
 
-static int render_counters(const struct metrics *m, struct page *p, const struct sample *sample,
-			   const struct metrics_scene *scene)
+static int render_counters(struct metrics *m, struct page *p, const struct sample *sample,
+			   const struct metrics_inputs *inputs)
 {
 	struct shared s = {.open = SIZE_MAX};
 	struct packet_text packets;
 	int r;
 
-	if (!scene->packets)
+	if (!inputs->packets)
 		return render_readings(m, p, sample, &s);
-	r = packet_text_init(&packets, scene->packets, scene->resources);
+	r = packet_text_init(&packets, inputs->packets, inputs->resources);
 	s.packets = &packets;
 	if (r == 0)
 		r = render_readings(m, p, sample, &s);
@@ -316,12 +336,14 @@ static int render_counters(const struct metrics *m, struct page *p, const struct
 	return r;
 }
 
-static int render_resets(const struct metrics *m, struct page *p, const struct sample *s)
+static int render_resets(struct metrics *m, struct page *p, const struct sample *s)
 {
 	const struct family *f = &own[OWN_RESETS];
 	int r = metrics_begin_family(p, f);
 
 	for (size_t i = 0; i < s->n_ports && r == 0; i++) {
+		if (series_choice_skips(&m->choice, i, true))
+			continue;
 		text_addf(&p->text, "%s", f->name);
 		add_slice(p, m, &m->ports[i]);
 		text_addf(&p->text, "} %llu\n", (unsigned long long)s->ports[i].resets);
@@ -330,7 +352,7 @@ static int render_resets(const struct metrics *m, struct page *p, const struct s
 	return r;
 }
 
-/* One number of a source; false: there is none. One that is not used has no errors. */
+/* The value of a source for this family; false: none. An unused source has no errors. */
 static bool source_value(enum own_family f, const struct source_state *st, uint64_t now_ms,
 			 uint64_t *ret)
 {
@@ -377,27 +399,27 @@ static int render_bursts(const struct metrics *m, struct page *p, const struct s
 }
 
 int metrics_render(struct metrics *m, struct page *p, const struct sample *s,
-		   const struct metrics_scene *scene, uint64_t now_ms)
+		   const struct metrics_inputs *inputs, uint64_t now_ms)
 {
-	bool current = metrics_is_current(m, s, scene);
-	const struct page *last = current && scene->last == m->page ? scene->last : NULL;
-	int r = current ? 0 : metrics_prepare(m, s, scene);
+	bool current = metrics_is_current(m, s, inputs);
+	const struct page *last = current && inputs->last == m->page ? inputs->last : NULL;
+	int r = current ? 0 : metrics_prepare(m, s, inputs);
 
 	m->page = NULL;
 	if (r == 0 && !text_reserve(&p->text, m->page_bytes))
 		r = -ENOMEM;
 	if (r == 0)
-		r = render_fixed(m, p, last, s, scene);
+		r = render_fixed(m, p, last, s, inputs);
 	if (r == 0)
-		r = render_counters(m, p, s, scene);
+		r = render_counters(m, p, s, inputs);
 	if (r == 0)
 		r = render_resets(m, p, s);
 	for (enum own_family f = OWN_SOURCE_AGE; f <= OWN_SOURCE_ERRORS && r == 0; f++)
 		r = render_sources(p, s, f, now_ms);
-	if (r == 0 && scene->diagnosis)
-		r = diagnosis_series(p, scene->diagnosis, scene->resources);
-	for (enum burst_family f = 0; f < N_BURST_FAMILIES && r == 0 && scene->bursts; f++)
-		r = render_bursts(m, p, s, scene->bursts, f, now_ms);
+	if (r == 0 && inputs->diagnosis)
+		r = diagnosis_series(p, inputs->diagnosis, inputs->resources);
+	for (enum burst_family f = 0; f < N_BURST_FAMILIES && r == 0 && inputs->bursts; f++)
+		r = render_bursts(m, p, s, inputs->bursts, f, now_ms);
 	if (r == 0 && p->text.failed)
 		r = -ENOMEM;
 	m->page_bytes = p->text.len;

@@ -1,7 +1,8 @@
-/* metrics.h - turns a sample into a metrics page. Pure: values in, text out; no clock, no I/O.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* metrics.h - renders a sample as a metrics page. Pure: values in, text out; no clock, no I/O.
  *
- * While neither the sample's layout nor the host changes, rendering a sample only copies text and
- * prints numbers. */
+ * While neither the sample's layout nor the host changes, rendering only copies text and prints
+ * numbers. */
 #pragma once
 
 #include "burst.h"
@@ -17,24 +18,26 @@ struct metrics;
 struct metrics *metrics_new(void); /* NULL only when out of memory */
 void metrics_free(struct metrics *);
 
-/* What a page describes besides the sample. */
-struct metrics_scene {
+/* Inputs of a page besides the sample. */
+struct metrics_inputs {
 	const struct host *host;
-	uint64_t host_generation;		/* names the version of `host` */
+	uint64_t host_generation;		/* identifies the version of `host` */
 	const struct resource_table *resources; /* NULL: none */
-	const struct page *last;	     /* the page before, to copy from; NULL: it is gone */
-	const struct packet_sample *packets; /* what BPF programs count; NULL: nothing */
+	const struct page *last; /* the previous page, to copy from; NULL: it was freed */
+	const struct packet_sample *packets;	  /* counters of BPF programs; NULL: none */
 	const struct diagnosis_report *diagnosis; /* the last one; NULL: none */
 	struct bursts *bursts;			  /* of the sample's ports; NULL: none */
+	bool few; /* leave out the series of VFs and slots that are of use to few: series_choice.h
+		   */
 };
 
 /* Appends every family of the sample, roce_port_info, roce_port_state and the other gauges of the
- * host, the sources' age and errors, the resources, what BPF counts, the diagnosis, and what bursts
- * of looks have shown. Text is reused while the host's and the resources' generation and
- * sample->layout stay. -ENOMEM: the page is not to be used. */
+ * host, the sources' age and errors, the resources, BPF's counters, the diagnosis, and the results
+ * of burst sampling. Text is reused while the generations of host and resources, and
+ * sample->layout, stay the same. -ENOMEM: the page must not be used. */
 int metrics_render(struct metrics *, struct page *, const struct sample *,
-		   const struct metrics_scene *, uint64_t now_ms);
+		   const struct metrics_inputs *, uint64_t now_ms);
 
-/* The families that are made here, for documentation: dict_family() has those of the readings. NULL
- * past the end. */
+/* The families defined here, for documentation; dict_family() has those of the readings. NULL past
+ * the end. */
 const struct family *metrics_family(size_t index);

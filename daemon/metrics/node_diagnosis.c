@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "node_diagnosis.h"
 
 #include <stdlib.h>
@@ -11,9 +12,9 @@ struct node_diagnosis {
 	struct diagnosis *engine;
 	struct bursts *bursts;
 	struct diagnosis_report reports[2]; /* one is being read, the other one made */
-	unsigned made;			    /* which was made last */
-	struct observation seen;	    /* the observer's, what was judged last */
-	bool untold;			    /* there was no memory for the report of that */
+	unsigned made;			    /* index of the last one made */
+	struct observation seen; /* borrowed from the observer: the last judged observation */
+	bool unreported;	 /* no memory for the report of that observation */
 };
 
 struct node_diagnosis *node_diagnosis_new(const struct thresholds *limits)
@@ -83,7 +84,7 @@ static bool node_diagnosis_find_watched(const struct diagnosis *d, const struct 
 	return false;
 }
 
-/* Who is to be looked at until the next sample. */
+/* Selects the ports for burst sampling until the next sample. */
 static void choose_bursts(struct node_diagnosis *n, const struct sample *s)
 {
 	struct port_watched watched;
@@ -107,49 +108,50 @@ struct bursts *node_diagnosis_bursts(struct node_diagnosis *n)
 	return n->bursts;
 }
 
-void node_diagnosis_look(struct node_diagnosis *n, const struct sample *s, size_t port,
-			 unsigned asked, uint64_t now_ns)
+void node_diagnosis_add_reading(struct node_diagnosis *n, const struct sample *s, size_t port,
+				unsigned asked, uint64_t now_ns)
 {
 	double value[N_SERIES];
-	const struct port_observation *o = port_observer_look_at(n->observer, s, port, value);
+	const struct port_observation *o = port_observer_reread(n->observer, s, port, value);
 
 	if (o)
-		bursts_look(n->bursts, port, value, port_line(o), o->mtu, asked, now_ns);
+		bursts_add_reading(n->bursts, port, value, port_line(o), o->mtu, asked, now_ns);
 }
 
 /* --- samples ---------------------------------------------------------------------------------- */
 
-/* False: nothing was seen. */
+/* False: out of memory, no observation. */
 static bool judge_sample(struct node_diagnosis *n, const struct sample *s,
-			 const struct observer_scene *scene)
+			 const struct observer_inputs *inputs)
 {
-	struct observer_scene all = *scene;
+	struct observer_inputs all = *inputs;
 
 	if (bursts_follow(n->bursts, s) == 0)
 		all.bursts = n->bursts;
-	if (port_observer_look(n->observer, s, &all, &n->seen) < 0)
+	if (port_observer_observe(n->observer, s, &all, &n->seen) < 0)
 		return false;
-	/* What there was no memory for is not judged, all else is. */
+	/* If out of memory, some ports are not judged. */
 	diagnosis_tick(n->engine, &n->seen);
 	choose_bursts(n, s);
 	return true;
 }
 
-/* The engine is never more than one sample before what was told: whoever reads the last report
- * reads the windows that it borrows, too. */
+/* The engine is never more than one sample ahead of the last report, because that report borrows
+ * its windows. So if a report failed, the next call retries it without judging. */
 const struct diagnosis_report *node_diagnosis_judge(struct node_diagnosis *n,
 						    const struct sample *s,
-						    const struct observer_scene *scene,
+						    const struct observer_inputs *inputs,
 						    bool counters)
 {
 	struct diagnosis_report *report = &n->reports[1 - n->made];
 
-	if (!n->untold && !judge_sample(n, s, scene))
+	if (!n->unreported && !judge_sample(n, s, inputs))
 		return NULL;
-	n->untold = diagnosis_report_make(report, n->engine) < 0 ||
-		    (counters && diagnosis_report_keep_counters(report, &n->seen) < 0);
-	if (n->untold)
+	n->unreported = diagnosis_report_make(report, n->engine) < 0 ||
+			(counters && diagnosis_report_keep_counters(report, &n->seen) < 0);
+	if (n->unreported)
 		return NULL;
+	memcpy(report->sources, n->seen.sources, sizeof(report->sources));
 	n->made = 1 - n->made;
 	return report;
 }

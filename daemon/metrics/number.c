@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "number.h"
 
 #include <string.h>
@@ -46,6 +47,25 @@ size_t number_decimal(char *dst, uint64_t v, unsigned digits)
 	return end;
 }
 
+double number_in_base_unit(uint64_t v, enum unit unit)
+{
+	switch (unit) {
+	case UNIT_MICROSECONDS:
+		return (double)v / 1e6;
+	case UNIT_WORDS:
+		return (double)v * 4;
+	case UNIT_PERCENT:
+		return (double)v / 100;
+	case UNIT_BITS:
+		return (double)v / 8;
+	case UNIT_SIGNED:
+		return (double)(int64_t)v;
+	case UNIT_ONE:
+		break;
+	}
+	return (double)v;
+}
+
 size_t number_reading(char *dst, uint64_t v, enum unit unit)
 {
 	switch (unit) {
@@ -57,7 +77,7 @@ size_t number_reading(char *dst, uint64_t v, enum unit unit)
 		return number_u64(dst, v * 4);
 	case UNIT_PERCENT:
 		return number_decimal(dst, v, 2);
-	case UNIT_BITS: /* what is less than a byte can wait for the rest of it */
+	case UNIT_BITS: /* the rest of a byte is counted later */
 		return number_u64(dst, v / 8);
 	case UNIT_SIGNED:
 		if ((int64_t)v >= 0)

@@ -1,5 +1,6 @@
-/* packet_series.c - one table of what is always shown, and a small writer for each family of which
- * only what was seen is. */
+// SPDX-License-Identifier: Apache-2.0
+/* packet_series.c - a table of the series that are always present, and a small writer for each
+ * family whose series appear when first seen. */
 #include "packet_series.h"
 
 #include <errno.h>
@@ -56,46 +57,46 @@ enum packet_family {
 
 static const struct family families[N_PACKET_FAMILIES] = {
 	[PACKET_ECN] = {"roce_ecn_packets_total",
-			"RoCE packets that BPF saw, by ECN codepoint and DSCP.", METRIC_COUNTER},
-	[PACKET_OPCODES] = {"roce_opcode_packets_total",
-			    "RoCE packets that BPF saw, by transport and operation; CNPs are not "
-			    "among them.",
-			    METRIC_COUNTER},
+			"RoCE packets counted by BPF, by ECN codepoint and DSCP.", METRIC_COUNTER},
+	[PACKET_OPCODES] =
+		{"roce_opcode_packets_total",
+		 "RoCE packets counted by BPF, by transport and operation, without CNPs.",
+		 METRIC_COUNTER},
 	[PACKET_NAKS] = {"roce_nak_packets_total",
-			 "Negative acknowledgements that BPF saw, by reason.", METRIC_COUNTER},
+			 "Negative acknowledgements counted by BPF, by reason.", METRIC_COUNTER},
 	[PACKET_FLAGS] = {"roce_flagged_packets_total",
-			  "RoCE packets that BPF saw with this bit of the transport header set.",
+			  "RoCE packets counted by BPF with this bit of the transport header set.",
 			  METRIC_COUNTER},
 	[PACKET_VERSIONS] = {"roce_version_packets_total",
-			     "RoCE packets that BPF saw, by version and what carries it.",
+			     "RoCE packets counted by BPF, by RoCE version and network protocol.",
 			     METRIC_COUNTER},
 	[PACKET_REQUESTED] = {"roce_requested_bytes_total",
-			      "Bytes that RDMA read and write requests asked for, as BPF saw them.",
+			      "Bytes requested by RDMA reads and writes, counted by BPF.",
 			      METRIC_COUNTER},
-	[PACKET_FRAGMENTS] = {"roce_fragment_packets_total",
-			      "IP fragments of RoCE packets that BPF saw; their contents are not "
-			      "looked at.",
-			      METRIC_COUNTER},
+	[PACKET_FRAGMENTS] =
+		{"roce_fragment_packets_total",
+		 "IP fragments of RoCE packets counted by BPF; their contents are not decoded.",
+		 METRIC_COUNTER},
 	[PACKET_MALFORMED] = {"roce_malformed_packets_total",
-			      "RoCE packets that BPF saw cut short or contradicting themselves.",
+			      "Truncated or inconsistent RoCE packets counted by BPF.",
 			      METRIC_COUNTER},
 	[PACKET_PAUSES] = {"roce_pause_frames_seen_total",
-			   "Pause and PFC frames that got as far as BPF; most NICs keep them.",
+			   "Pause and PFC frames counted by BPF; most NICs do not pass them on.",
 			   METRIC_COUNTER},
-	[PACKET_VISIBLE] = {"rocelet_bpf_visible",
-			    "1 where the netdev's RoCE packets pass the kernel, 0 where they do "
-			    "not, as measured; absent until known.",
-			    METRIC_GAUGE},
+	[PACKET_VISIBLE] =
+		{"rocelet_bpf_visible",
+		 "1 if the netdev's RoCE packets pass through the kernel, 0 if they bypass it, as measured; absent until known.",
+		 METRIC_GAUGE},
 	[PACKET_EVICTIONS] = {"rocelet_bpf_flow_evictions_total",
-			      "Flows that pushed another one out of the netdev's table.",
+			      "Flows that evicted another one from the netdev's table.",
 			      METRIC_COUNTER},
 	[PACKET_PORTS] =
 		{"rocelet_bpf_ports",
-		 "Netdevs whose RoCE packets are to be counted, by hook; none: it cannot be "
-		 "done.",
+		 "Netdevs whose RoCE packets should be counted, by hook; none: not possible.",
 		 METRIC_GAUGE},
 	[PACKET_MEMORY] = {"rocelet_bpf_map_bytes",
-			   "Memory of the BPF maps that count RoCE packets.", METRIC_GAUGE},
+			   "Memory of the BPF maps with the counters of RoCE packets.",
+			   METRIC_GAUGE},
 };
 
 const struct family *packet_family(size_t index)
@@ -103,16 +104,16 @@ const struct family *packet_family(size_t index)
 	return index < N_PACKET_FAMILIES ? &families[index] : NULL;
 }
 
-/* --- what is always shown --------------------------------------------------------------------- */
+/* --- series that are always present ----------------------------------------------------------- */
 
-/* One number of a port. ce: the sum of that codepoint. */
+/* One value of a port. ce: the sum of that codepoint. */
 static const struct row {
 	size_t shared;		   /* index into the shared families, or ... */
 	enum packet_family family; /* ... N_PACKET_FAMILIES */
 	enum roce_direction direction;
-	const char *labels; /* beside direction, and source in a shared family */
+	const char *labels; /* besides direction, and source in a shared family */
 	size_t offset;	    /* into struct roce_counts */
-	bool bare;	    /* the name tells the direction */
+	bool bare;	    /* no direction label, because the name implies it */
 	bool ce;
 } rows[] = {
 #define NONE	  SIZE_MAX
@@ -176,7 +177,7 @@ static void packet_add_named(struct text *t, const char *name, const char *value
 	text_add_label(t, value);
 }
 
-/* `{device="rxe0",port="1",netdev="eth0"`, without what there is not. */
+/* `{device="rxe0",port="1",netdev="eth0"`, without the parts that are unknown. */
 static void add_port_labels(struct text *t, const struct packet_port *p,
 			    const struct pod_device *holder)
 {
@@ -225,7 +226,7 @@ static char *put_label(char *dst, const char *label, size_t n)
 	return mempcpy(dst, label, n);
 }
 
-/* `name{PORT,first,second} value`; labels that are "" are left out. */
+/* `name{PORT,first,second} value`; empty labels are left out. */
 static void packet_add_sample(struct text *t, const char *name, const struct packet_text *x,
 			      size_t port, const char *first, const char *second, uint64_t value)
 {
@@ -281,7 +282,7 @@ static void packet_add_rows(struct text *t, const struct packet_text *x, enum pa
 							&s->counts[i][rows[k].direction]));
 }
 
-/* --- what only is shown once it was seen ------------------------------------------------------ */
+/* --- series that appear when first seen ------------------------------------------------------- */
 
 typedef void counts_fn(struct text *, const struct packet_text *, size_t port, enum roce_direction,
 		       const struct roce_counts *);

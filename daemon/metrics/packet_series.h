@@ -1,8 +1,8 @@
-/* packet_series.h - the series of what BPF programs count of RoCE packets. Pure: values in, text
- * out.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* packet_series.h - the series of RoCE packets counted by BPF programs. Pure: values in, text out.
  *
- * Some families the NICs' counters tell too: those have a label "source", "hw" or "bpf". A port
- * whose packets do not pass the kernel, or of which that is not known yet, has no series of its
+ * Some families are also counted by NICs: those have a label "source", "hw" or "bpf". A port whose
+ * packets do not pass through the kernel, or of which that is not known yet, has no series of its
  * own. */
 #pragma once
 
@@ -12,23 +12,22 @@
 #include "resource_table.h"
 #include "sample.h"
 
-/* Of a NIC's series in a family that BPF tells too. */
+/* Label of a NIC's series in a family that BPF counts, too. */
 #define PACKET_SOURCE_HW "source=\"hw\""
 
-/* Families that a NIC's counters also tell: their name, from 0 on; NULL past the end. */
+/* Names of the families that NICs count, too, from index 0; NULL past the end. */
 const char *packet_shared_name(size_t index);
-/* The others; NULL past the end. */
+/* The other families; NULL past the end. */
 const struct family *packet_family(size_t index);
 
-/* What the ports' series have in common, made once for a page. */
+/* The common labels of the ports' series, made once per page. */
 struct packet_text {
 	const struct packet_sample *sample;
 	struct text text;
-	size_t *starts; /* n_ports + 1: port i's labels end where the next ones begin */
+	size_t *starts; /* n_ports + 1 offsets: port i's labels end where the next ones begin */
 };
 
-/* The table says who holds a device; NULL: nobody is known. -ENOMEM; packet_text_done() either way.
- */
+/* table: the holders of devices; NULL: unknown. -ENOMEM; call packet_text_done() in any case. */
 int packet_text_init(struct packet_text *, const struct packet_sample *,
 		     const struct resource_table *);
 void packet_text_done(struct packet_text *);

@@ -1,11 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "page.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "cleanup.h"
 
 /* --- text ------------------------------------------------------------------------------------- */
 
@@ -96,7 +100,7 @@ void page_unref(struct page *p)
 	free(p);
 }
 
-/* Length of the name without the suffix that only the samples of this type carry. */
+/* Length of the name without the suffix that only samples of this type have. */
 static size_t stem(const char *name, const char *type, enum metrics_format format)
 {
 	const char *suffix = !strcmp(type, "counter") ? "_total"
@@ -109,13 +113,27 @@ static size_t stem(const char *name, const char *type, enum metrics_format forma
 	return n;
 }
 
-/* Prometheus text knows no info type. */
+/* The unit at the end of a family's name, n bytes; "" = none that OpenMetrics calls a unit. */
+static const char *unit_of(const char *name, size_t n)
+{
+	static const char *const units[] = {"_seconds", "_bytes", "_ratio", "_bytes_per_second"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
+		size_t k = strlen(units[i]);
+
+		if (n > k && strncmp(name + n - k, units[i], k) == 0)
+			return units[i] + 1;
+	}
+	return "";
+}
+
+/* Prometheus text has no info type. */
 static const char *type_word(const char *type, enum metrics_format format)
 {
 	return format == METRICS_PROMETHEUS && !strcmp(type, "info") ? "gauge" : type;
 }
 
-/* OpenMetrics escapes the quotation mark in help texts, Prometheus text must not. */
+/* OpenMetrics escapes quotation marks in help texts, Prometheus text must not. */
 static void add_help(struct text *t, const char *help, enum metrics_format format)
 {
 	for (; *help; help++) {
@@ -138,6 +156,8 @@ static void page_add_head(struct page *p, struct family_block *b, enum metrics_f
 	text_addf(t, "# HELP %.*s ", n, name);
 	add_help(t, help, format);
 	text_addf(t, "\n# TYPE %.*s %s\n", n, name, type_word(type, format));
+	if (format == METRICS_OPENMETRICS && *unit_of(name, (size_t)n))
+		text_addf(t, "# UNIT %.*s %s\n", n, name, unit_of(name, (size_t)n));
 	b->head_len[format] = t->len - b->head_start[format];
 }
 
@@ -161,13 +181,43 @@ int page_begin(struct page *p, const char *name, const char *type, const char *h
 	struct family_block *b = new_block(p);
 
 	if (!b) {
-		p->heads.failed = true; /* or the samples to come would join the family before */
+		p->heads.failed = true; /* or the next samples would be in the previous family */
 		return -ENOMEM;
 	}
 	b->start = p->text.len;
+	b->counter = strcmp(type, "counter") == 0;
 	for (int f = 0; f < N_METRICS_FORMATS; f++)
 		page_add_head(p, b, f, name, type, help);
 	return p->heads.failed ? -ENOMEM : 0;
+}
+
+/* `name_total{labels} 3\n`, followed by the same series' `name_created{labels} time`. */
+static void add_created(struct text *t, const char *line, size_t len, uint64_t unix_ms)
+{
+	const char *space = memrchr(line, ' ', len);
+	size_t series = space ? (size_t)(space - line) : len;
+	size_t name = strcspn(line, "{ ");
+	size_t stem_len = name - strlen("_total");
+
+	text_add(t, line, len);
+	text_add(t, line, stem_len);
+	text_addf(t, "_created%.*s %" PRIu64 ".%03" PRIu64 "\n", (int)(series - name), line + name,
+		  unix_ms / 1000, unix_ms % 1000);
+}
+
+static void add_all_created(struct page *p, struct family_block *b)
+{
+	const char *at = p->text.data + b->start, *end = at + b->len;
+
+	b->created_start = p->heads.len;
+	while (at < end) {
+		const char *line_end = memchr(at, '\n', (size_t)(end - at));
+		size_t len = line_end ? (size_t)(line_end - at) + 1 : (size_t)(end - at);
+
+		add_created(&p->heads, at, len, p->created_unix_ms);
+		at += len;
+	}
+	b->created_len = p->heads.len - b->created_start;
 }
 
 void page_end(struct page *p)
@@ -181,6 +231,8 @@ void page_end(struct page *p)
 	if (!b->len) {
 		p->heads.len = b->head_start[0];
 		p->n_blocks--;
+	} else if (b->counter && p->created_unix_ms > 0 && !p->text.failed) {
+		add_all_created(p, b);
 	}
 }
 
@@ -203,7 +255,11 @@ size_t page_iov(const struct page *p, enum metrics_format format, struct iovec *
 
 		page_add_piece(iov, &n, &bytes, p->heads.data + b->head_start[format],
 			       b->head_len[format]);
-		page_add_piece(iov, &n, &bytes, p->text.data + b->start, b->len);
+		if (format == METRICS_OPENMETRICS && b->created_len > 0)
+			page_add_piece(iov, &n, &bytes, p->heads.data + b->created_start,
+				       b->created_len);
+		else
+			page_add_piece(iov, &n, &bytes, p->text.data + b->start, b->len);
 	}
 	if (format == METRICS_OPENMETRICS)
 		page_add_piece(iov, &n, &bytes, "# EOF\n", 6);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "port_faults.h"
 
 #include <math.h>
@@ -8,7 +9,8 @@ static const enum series series_of_fault[N_NIC_FAULTS] = {
 	[NIC_FAULT_HEALTH_REPORT] = SERIES_HEALTH_REPORTS,
 };
 
-/* Both are in the order of the host's devices. NULL: nothing is known of this port's. */
+/* Both lists are in the order of the host's devices, so the search starts at *at. NULL: unknown for
+ * this port. */
 static const struct event_nic *port_faults_nic_of(const struct event_summary *s, const char *device,
 						  unsigned *at)
 {
@@ -20,7 +22,7 @@ static const struct event_nic *port_faults_nic_of(const struct event_summary *s,
 	return NULL;
 }
 
-void port_faults_tell(struct port_observation *ports, size_t n_ports, const struct event_summary *s)
+void port_faults_set(struct port_observation *ports, size_t n_ports, const struct event_summary *s)
 {
 	unsigned at = 0;
 

@@ -1,9 +1,10 @@
-/* port_faults.h - what BPF reports to diagnosis of NICs: transmit queues that hung, errors that
- * drivers reported. Pure. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* port_faults.h - NIC faults from BPF as input of the diagnosis: hung transmit queues, errors
+ * reported by drivers. Pure. */
 #pragma once
 
 #include "event_series.h"
 #include "observation.h"
 
-/* Into the ports' values; unknown where no program watches. NULL: events are not counted. */
-void port_faults_tell(struct port_observation *ports, size_t n_ports, const struct event_summary *);
+/* Sets the ports' values; unknown if no program watches them. NULL: events are not counted. */
+void port_faults_set(struct port_observation *ports, size_t n_ports, const struct event_summary *);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "port_observer.h"
 
 #include <errno.h>
@@ -7,45 +8,49 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cleanup.h"
 #include "default_route.h"
 #include "gid_places.h"
+#include "number.h"
 #include "port_faults.h"
 #include "port_packets.h"
 
-/* For so long after its container's end a pod is still told of. */
+/* How long a pod is reported after its container's end. */
 #define ENDED_MS     60000
-/* Of one family that are looked up once. */
+/* Maximum number of different labels of a family that are looked up only once. */
 #define KNOWN_LABELS 64
 
-/* Who has a port's device to itself, or had it a moment ago. */
+/* The container that has a port's device exclusively, or had it recently. */
 struct port_user {
-	struct observed_pod pod; /* name "" = nobody */
-	uint64_t ended_ms;	 /* 0 = it has it still */
+	struct observed_pod pod;
+	uint64_t ended_ms; /* 0 = it still has it */
 };
 
-/* What has to be remembered of a port beyond one look. */
-struct port_past {
-	struct port_user user;
+/* State of a port kept between observations. */
+struct kept_port {
+	struct port_user *user; /* owned; NULL: none */
 	struct gid_places gids;
 };
 
-/* The observed ports that a sampled one speaks of, itself or all of its device, and what its
- * readings are. */
+/* The observed ports of a sampled port (itself, or all of its device), and the series of its
+ * readings. */
 struct port_span {
 	uint32_t first, n;
-	uint32_t series; /* of its first reading, among the observer's */
-	uint32_t at;	 /* while readings are walked: how many of them came */
+	uint32_t series; /* index of its first reading in the observer's `series` */
+	uint32_t at;	 /* number of readings seen so far in the current pass */
 };
 
 struct port_observer {
 	bool prepared;
 	uint64_t layout, host_generation, resources_generation, settings_generation;
-	/* One for each port of the host's RDMA devices, then the functions that are to have one. */
+	/* One for each port of the host's RDMA devices, then for functions that should have a
+	 * device. */
 	struct port_observation *ports;
-	struct port_past *pasts; /* of each */
+	struct kept_port *kept_ports; /* parallel to ports */
 	size_t n_ports;
-	struct port_span *spans; /* of the sample's ports */
-	/* Of the sample's readings, port by port; -1: diagnosis does not read it. */
+	struct port_span *spans; /* parallel to the sample's ports */
+	/* The series of each of the sample's readings, port by port; -1: not used by the
+	 * diagnosis. */
 	int16_t *series;
 };
 
@@ -56,10 +61,12 @@ struct port_observer *port_observer_new(void)
 
 static void observer_done(struct port_observer *b)
 {
-	for (size_t i = 0; i < b->n_ports; i++)
-		gid_places_done(&b->pasts[i].gids);
+	for (size_t i = 0; b->kept_ports && i < b->n_ports; i++) {
+		gid_places_done(&b->kept_ports[i].gids);
+		free(b->kept_ports[i].user);
+	}
 	free(b->ports);
-	free(b->pasts);
+	free(b->kept_ports);
 	free(b->spans);
 	free(b->series);
 }
@@ -72,15 +79,15 @@ void port_observer_free(struct port_observer *b)
 	free(b);
 }
 
-/* --- what only the host changes --------------------------------------------------------------- */
+/* --- values that only change with the host ---------------------------------------------------- */
 
-struct look {
-	const struct observer_scene *scene;
+struct lookup {
+	const struct observer_inputs *inputs;
 	struct host_index index;
 	const struct netdev **routes; /* default_routes() */
 };
 
-static const struct netdev *netdev_of(const struct look *l, const struct rdma_dev *dev,
+static const struct netdev *netdev_of(const struct lookup *l, const struct rdma_dev *dev,
 				      const struct rdma_port *port)
 {
 	struct fn_parts parts;
@@ -93,23 +100,23 @@ static const struct netdev *netdev_of(const struct look *l, const struct rdma_de
 	return parts.n_netdevs == 1 ? part_netdev(&parts, 0) : NULL;
 }
 
-/* Of changes that end without a carrier the one before the last was to one. */
+/* If the carrier is off after several changes, it was on before the last one. */
 static bool had_carrier(const struct netdev *nd)
 {
 	return nd->carrier == CARRIER_OFF && nd->carrier_changes >= 2;
 }
 
-static void see_netdev(struct port_observation *o, const struct look *l, const struct netdev *nd)
+static void see_netdev(struct port_observation *o, const struct lookup *l, const struct netdev *nd)
 {
 	if (!nd)
 		return;
 	memcpy(o->netdev, nd->name, sizeof(o->netdev));
-	o->management = l->routes[nd - l->scene->host->netdevs] != NULL;
+	o->management = l->routes[nd - l->inputs->host->netdevs] != NULL;
 	o->admin_down = !(nd->flags & IFF_UP);
 	o->was_active = had_carrier(nd);
 }
 
-/* If another device of the host has a uverbs device, one without it is at fault. */
+/* Has another device of the host a uverbs device? Then a device without one is faulty. */
 static bool others_have_uverbs(const struct host *h)
 {
 	for (size_t i = 0; i < h->n_rdma; i++)
@@ -118,7 +125,7 @@ static bool others_have_uverbs(const struct host *h)
 	return false;
 }
 
-/* With a /dev of its own a container sees no node of any device; the host's are unknown then. */
+/* A container with its own /dev sees no nodes of any device; then the host's nodes are unknown. */
 static bool sees_nodes(const struct host *h)
 {
 	for (size_t i = 0; i < h->n_rdma; i++) {
@@ -131,9 +138,10 @@ static bool sees_nodes(const struct host *h)
 	return h->rdma_cm == RDMA_CM_THERE;
 }
 
-static void see_nodes(struct port_observation *o, const struct look *l, const struct rdma_dev *dev)
+static void see_nodes(struct port_observation *o, const struct lookup *l,
+		      const struct rdma_dev *dev)
 {
-	const struct host *h = l->scene->host;
+	const struct host *h = l->inputs->host;
 	bool seen = sees_nodes(h);
 
 	if (dev->nsid != NSID_HOST)
@@ -151,7 +159,7 @@ static void see_function(struct port_observation *o, const struct function *fn)
 	o->health.unreachable = fn->unreachable;
 }
 
-static bool has_carrier(const struct look *l, const char *function)
+static bool has_carrier(const struct lookup *l, const char *function)
 {
 	struct fn_parts parts = host_index_parts(&l->index, function);
 
@@ -161,11 +169,11 @@ static bool has_carrier(const struct look *l, const char *function)
 	return false;
 }
 
-/* A pod that ends, and whoever moves its device or sets it down there, takes a port down, too. The
- * link is the PF's: while that has a carrier, it is no link that went down. A soft-RoCE device
- * without its netdev is about to be gone. */
-static void see_who_took_it_down(struct port_observation *o, const struct look *l,
-				 const struct netdev *nd)
+/* A port also goes down when its pod ends, or when a process in the pod moves the device or sets it
+ * down. The link is the PF's, so while that has a carrier, no link went down. A soft-RoCE device
+ * without its netdev is about to be removed. */
+static void explain_link_down(struct port_observation *o, const struct lookup *l,
+			      const struct netdev *nd)
 {
 	if (o->state != PORT_DOWN)
 		return;
@@ -175,7 +183,7 @@ static void see_who_took_it_down(struct port_observation *o, const struct look *
 		o->admin_down = true;
 }
 
-static void see_port(struct port_observation *o, const struct look *l, const struct rdma_dev *dev,
+static void see_port(struct port_observation *o, const struct lookup *l, const struct rdma_dev *dev,
 		     const struct rdma_port *port)
 {
 	const struct netdev *nd = netdev_of(l, dev, port);
@@ -187,21 +195,22 @@ static void see_port(struct port_observation *o, const struct look *l, const str
 	memcpy(o->function, dev->function, sizeof(o->function));
 	memcpy(o->driver, dev->driver, sizeof(o->driver));
 	memcpy(o->netdev, port->netdev, sizeof(o->netdev));
-	/* What has gone where we cannot look keeps its last values. */
+	/* A device in an unreachable namespace keeps its last values. */
 	o->visible = dev->nsid != NSID_ELSEWHERE;
 	o->state = port->state;
 	o->link_layer = port->link_layer;
 	o->rate_bps = port->rate_bps;
 	o->mtu = port->active_mtu;
-	o->settings = l->scene->settings ? settings_of(l->scene->settings, dev->name, port->num)
-					 : NULL;
+	o->settings = l->inputs->settings ? settings_of(l->inputs->settings, dev->name, port->num)
+					  : NULL;
 	see_netdev(o, l, nd);
 	see_nodes(o, l, dev);
 	see_function(o, dev->function[0] ? host_index_function(&l->index, dev->function) : NULL);
-	see_who_took_it_down(o, l, nd);
+	explain_link_down(o, l, nd);
 }
 
-/* Another physical function with the same chip has an RDMA device: so was this one to have. */
+/* Has another physical function of the same chip an RDMA device? Then this one should have one,
+ * too. */
 static bool has_working_sibling(const struct host_index *index, const struct host *h,
 				const struct function *fn)
 {
@@ -215,7 +224,7 @@ static bool has_working_sibling(const struct host_index *index, const struct hos
 	return false;
 }
 
-/* The observer has seen an RDMA device on this physical function. */
+/* Did the previous observation have an RDMA device on this physical function? */
 static bool had_device(const struct port_observer *before, const char *function)
 {
 	for (size_t i = 0; i < before->n_ports; i++)
@@ -224,25 +233,27 @@ static bool had_device(const struct port_observer *before, const char *function)
 	return false;
 }
 
-/* A NIC that no driver took, or that its driver gave up. One that was handed to user space has a
- * driver, VFs are often left without on purpose, and of unknown chips nothing can be said. */
-static bool is_driverless(const struct look *l, const struct port_observer *before,
+/* A NIC that no driver accepted, or whose driver gave up. One given to user space has a driver, VFs
+ * are often left without one on purpose, and nothing is known of unknown chips. */
+static bool is_driverless(const struct lookup *l, const struct port_observer *before,
 			  const struct function *fn)
 {
-	const struct host *h = l->scene->host;
+	const struct host *h = l->inputs->host;
 
 	return fn->kind == FN_PF && !fn->driver[0] && fn->vendor &&
 	       host_index_own_parts(&l->index, fn).n_rdma == 0 &&
 	       (had_device(before, fn->id) || has_working_sibling(&l->index, h, fn));
 }
 
-/* The first port of a physical function that is not on its bus any more. Virtual functions, those
- * of containers and soft-RoCE devices come and go. */
-static bool is_removed(const struct look *l, const struct port_observer *before, size_t i)
+/* Is it the first port of a physical function that is no longer on its bus? Virtual functions,
+ * those of containers and soft-RoCE devices are expected to be removed. So may be a device whose
+ * driver is unknown: a soft-RoCE device has none while it is being deleted. */
+static bool is_removed(const struct lookup *l, const struct port_observer *before, size_t i)
 {
 	const struct port_observation *o = &before->ports[i];
+	const bool is_known = o->driver[0] || o->health.driverless;
 
-	if (!o->function[0] || o->parent[0] || is_soft_roce(o) ||
+	if (!o->function[0] || o->parent[0] || !is_known || is_soft_roce(o) ||
 	    host_index_function(&l->index, o->function))
 		return false;
 	while (i-- > 0)
@@ -251,9 +262,9 @@ static bool is_removed(const struct look *l, const struct port_observer *before,
 	return true;
 }
 
-static size_t count_lost(const struct look *l, const struct port_observer *before)
+static size_t count_lost(const struct lookup *l, const struct port_observer *before)
 {
-	const struct host *h = l->scene->host;
+	const struct host *h = l->inputs->host;
 	size_t n = 0;
 
 	for (size_t i = 0; i < h->n_functions; i++)
@@ -263,7 +274,7 @@ static size_t count_lost(const struct look *l, const struct port_observer *befor
 	return n;
 }
 
-/* In place of the ports that it does not have. */
+/* An observation in place of the ports of a missing device. */
 static struct port_observation lost(const char *function)
 {
 	struct port_observation o;
@@ -276,10 +287,10 @@ static struct port_observation lost(const char *function)
 	return o;
 }
 
-static void see_lost(struct port_observation *ports, const struct look *l,
+static void see_lost(struct port_observation *ports, const struct lookup *l,
 		     const struct port_observer *before)
 {
-	const struct host *h = l->scene->host;
+	const struct host *h = l->inputs->host;
 	size_t n = 0;
 
 	for (size_t i = 0; i < h->n_functions; i++) {
@@ -297,10 +308,10 @@ static void see_lost(struct port_observation *ports, const struct look *l,
 	}
 }
 
-static void see_ports(struct port_observer *b, const struct look *l,
+static void see_ports(struct port_observer *b, const struct lookup *l,
 		      const struct port_observer *before)
 {
-	const struct host *h = l->scene->host;
+	const struct host *h = l->inputs->host;
 	size_t n = 0;
 
 	for (size_t i = 0; i < h->n_rdma; i++)
@@ -309,41 +320,49 @@ static void see_ports(struct port_observer *b, const struct look *l,
 	see_lost(&b->ports[n], l, before);
 }
 
-/* --- who uses them ---------------------------------------------------------------------------- */
+/* --- holders ---------------------------------------------------------------------------------- */
 
-static void see_user(struct port_user *u, const struct port_observation *o,
-		     const struct resource_table *table)
+/* NULL: none is known, or there is no memory for it. */
+static struct port_user *find_user(const struct port_observation *o,
+				   const struct resource_table *table)
 {
+	struct port_user *u;
+
 	const struct pod_device *holder = table ? resource_table_holder(table, o->function,
 									o->device)
 						: NULL;
 
-	if (!holder || !holder->pod[0])
-		return;
+	u = holder && holder->pod[0] ? calloc(1, sizeof(*u)) : NULL;
+	if (!u)
+		return NULL;
 	snprintf(u->pod.namespace, sizeof(u->pod.namespace), "%s", holder->namespace);
 	snprintf(u->pod.name, sizeof(u->pod.name), "%s", holder->pod);
+	return u;
 }
 
-/* Whoever does not have it any more had it until now. */
-static void keep_user(struct port_user *now, const struct port_user *before, uint64_t now_ms)
+/* If the port has no holder now, keeps the previous one as ended. */
+static void keep_user(struct kept_port *now, struct kept_port *before, uint64_t now_ms)
 {
-	if (now->pod.name[0] || !before->pod.name[0])
+	if (now->user || !before->user)
 		return;
-	*now = *before;
-	now->pod.ended = true;
-	if (!now->ended_ms)
-		now->ended_ms = now_ms;
+	now->user = take_ptr(before->user);
+	now->user->pod.ended = true;
+	if (!now->user->ended_ms)
+		now->user->ended_ms = now_ms;
 }
 
-static void tell_user(struct port_observation *o, struct port_user *u, uint64_t now_ms)
+static void port_observer_set_user(struct port_observation *o, struct kept_port *old,
+				   uint64_t now_ms)
 {
-	if (u->ended_ms && now_ms - u->ended_ms >= ENDED_MS)
-		*u = (struct port_user){0};
-	o->pods = &u->pod;
-	o->n_pods = u->pod.name[0] != '\0';
+	const struct port_user *u = old->user;
+
+	if (u && u->ended_ms && now_ms - u->ended_ms >= ENDED_MS)
+		free(take_ptr(old->user));
+	o->pods = old->user ? &old->user->pod : NULL;
+	o->n_pods = old->user != NULL;
 }
 
-/* --- what the readings are -------------------------------------------------------------------- */
+/* --- series of the readings ------------------------------------------------------------------- */
 
 static void find_spans(struct port_observer *b, const struct sample *s)
 {
@@ -362,14 +381,14 @@ static void find_spans(struct port_observer *b, const struct sample *s)
 		span->n = 1;
 		if (p->port)
 			memcpy(b->ports[at].bytes_source, p->bytes_source, sizeof(p->bytes_source));
-		else /* the ports of a device stand together */
+		else /* the ports of a device are adjacent */
 			while (at + span->n < b->n_ports &&
 			       strcmp(b->ports[at + span->n].device, p->device) == 0)
 				span->n++;
 	}
 }
 
-/* The labels of one family: ports that are alike share their texts. */
+/* The labels of one family already looked up: similar ports share their texts. */
 struct known_labels {
 	const char *labels[KNOWN_LABELS];
 	int16_t series[KNOWN_LABELS];
@@ -391,7 +410,7 @@ static int16_t series_of(struct known_labels *k, const struct reading *r)
 	return found;
 }
 
-/* Where the readings of each port begin. */
+/* Sets the index of each port's first reading. */
 static void count_readings(struct port_observer *b, const struct sample *s)
 {
 	struct reading_pos pos = {0};
@@ -412,7 +431,7 @@ static void rewind_readings(struct port_observer *b, const struct sample *s)
 		b->spans[i].at = 0;
 }
 
-/* Of the readings of a port that have not come yet. */
+/* The element for the next reading of its port. */
 static int16_t *next_series(struct port_observer *b, const struct reading *r)
 {
 	struct port_span *span = &b->spans[r->port];
@@ -446,25 +465,25 @@ static uint64_t port_observer_generation_of(const struct resource_table *table)
 }
 
 static bool port_observer_is_current(const struct port_observer *b, const struct sample *s,
-				     const struct observer_scene *scene)
+				     const struct observer_inputs *inputs)
 {
 	return b->prepared && b->layout == s->layout &&
-	       b->host_generation == scene->host_generation &&
-	       b->resources_generation == port_observer_generation_of(scene->resources) &&
-	       b->settings_generation == scene->settings_generation;
+	       b->host_generation == inputs->host_generation &&
+	       b->resources_generation == port_observer_generation_of(inputs->resources) &&
+	       b->settings_generation == inputs->settings_generation;
 }
 
-/* Empty arrays for all that is to be seen. False: out of memory, and *b is as it was. */
+/* Allocates empty arrays for everything observed. False: out of memory, *b is unchanged. */
 static bool port_observer_make_room(struct port_observer *b, size_t n_ports, const struct sample *s)
 {
 	struct port_observer room = {
 		.ports = calloc(n_ports + 1, sizeof(*b->ports)),
-		.pasts = calloc(n_ports + 1, sizeof(*b->pasts)),
+		.kept_ports = calloc(n_ports + 1, sizeof(*b->kept_ports)),
 		.spans = calloc(s->n_ports + 1, sizeof(*b->spans)),
 		.series = calloc(s->n_readings + 1, sizeof(*b->series)),
 	};
 
-	if (!room.ports || !room.pasts || !room.spans || !room.series) {
+	if (!room.ports || !room.kept_ports || !room.spans || !room.series) {
 		observer_done(&room);
 		return false;
 	}
@@ -473,20 +492,20 @@ static bool port_observer_make_room(struct port_observer *b, size_t n_ports, con
 	return true;
 }
 
-/* Whoever had the port, and where its GIDs stood, as the observer before knew it. */
-static void see_pasts(struct port_observer *b, struct port_observer *before, const struct look *l,
-		      uint64_t now_ms)
+/* Copies the holders and GID places from the previous observer. */
+static void keep_ports(struct port_observer *b, struct port_observer *before,
+		       const struct lookup *l, uint64_t now_ms)
 {
 	for (size_t i = 0; i < b->n_ports; i++) {
 		size_t at = observed_port(before->ports, before->n_ports, b->ports[i].device,
 					  b->ports[i].port, i);
 
-		see_user(&b->pasts[i].user, &b->ports[i], l->scene->resources);
+		b->kept_ports[i].user = find_user(&b->ports[i], l->inputs->resources);
 		if (at == SIZE_MAX)
 			continue;
-		keep_user(&b->pasts[i].user, &before->pasts[at].user, now_ms);
-		b->pasts[i].gids = before->pasts[at].gids;
-		before->pasts[at].gids = (struct gid_places){0};
+		keep_user(&b->kept_ports[i], &before->kept_ports[at], now_ms);
+		b->kept_ports[i].gids = before->kept_ports[at].gids;
+		before->kept_ports[at].gids = (struct gid_places){0};
 	}
 }
 
@@ -496,13 +515,13 @@ static void see_gids(struct port_observer *b, const struct host *h, uint64_t now
 
 	for (size_t i = 0; i < h->n_rdma; i++)
 		for (unsigned k = 0; k < h->rdma[i].n_ports; k++)
-			gid_places_see(&b->pasts[n++].gids, &h->rdma[i].ports[k], now_ms);
+			gid_places_see(&b->kept_ports[n++].gids, &h->rdma[i].ports[k], now_ms);
 }
 
-static int look_up(struct look *l, const struct observer_scene *scene)
+static int look_up(struct lookup *l, const struct observer_inputs *inputs)
 {
-	*l = (struct look){.scene = scene};
-	if (host_index_init(&l->index, scene->host) < 0)
+	*l = (struct lookup){.inputs = inputs};
+	if (host_index_init(&l->index, inputs->host) < 0)
 		return -ENOMEM;
 	l->routes = default_routes(&l->index);
 	if (l->routes)
@@ -521,23 +540,23 @@ static size_t count_ports(const struct host *h)
 }
 
 static int observer_prepare(struct port_observer *b, const struct sample *s,
-			    const struct observer_scene *scene)
+			    const struct observer_inputs *inputs)
 {
 	struct port_observer before = *b;
-	struct look l;
+	struct lookup l;
 
-	if (look_up(&l, scene) < 0)
+	if (look_up(&l, inputs) < 0)
 		return -ENOMEM;
-	if (port_observer_make_room(b, count_ports(scene->host) + count_lost(&l, &before), s)) {
+	if (port_observer_make_room(b, count_ports(inputs->host) + count_lost(&l, &before), s)) {
 		see_ports(b, &l, &before);
-		see_pasts(b, &before, &l, s->taken_ms);
-		see_gids(b, scene->host, s->taken_ms);
+		keep_ports(b, &before, &l, s->taken_ms);
+		see_gids(b, inputs->host, s->taken_ms);
 		find_spans(b, s);
 		find_series(b, s);
 		b->layout = s->layout;
-		b->host_generation = scene->host_generation;
-		b->resources_generation = port_observer_generation_of(scene->resources);
-		b->settings_generation = scene->settings_generation;
+		b->host_generation = inputs->host_generation;
+		b->resources_generation = port_observer_generation_of(inputs->resources);
+		b->settings_generation = inputs->settings_generation;
 		b->prepared = true;
 		observer_done(&before);
 	} else {
@@ -550,26 +569,9 @@ static int observer_prepare(struct port_observer *b, const struct sample *s,
 
 /* --- a sample --------------------------------------------------------------------------------- */
 
-/* In base units, as the page has it. */
 static double reading_value(const struct reading *r)
 {
-	if (r->state != READING_OK)
-		return (double)NAN;
-	switch (r->unit) {
-	case UNIT_MICROSECONDS:
-		return (double)r->value / 1e6;
-	case UNIT_WORDS:
-		return (double)r->value * 4;
-	case UNIT_PERCENT:
-		return (double)r->value / 100;
-	case UNIT_BITS:
-		return (double)r->value / 8;
-	case UNIT_SIGNED:
-		return (double)(int64_t)r->value;
-	case UNIT_ONE:
-		break;
-	}
-	return (double)r->value;
+	return r->state == READING_OK ? number_in_base_unit(r->value, r->unit) : (double)NAN;
 }
 
 static void take_readings(struct port_observer *b, const struct sample *s)
@@ -587,9 +589,8 @@ static void take_readings(struct port_observer *b, const struct sample *s)
 	}
 }
 
-const struct port_observation *port_observer_look_at(struct port_observer *b,
-						     const struct sample *s, size_t port,
-						     double ret[N_SERIES])
+const struct port_observation *port_observer_reread(struct port_observer *b, const struct sample *s,
+						    size_t port, double ret[N_SERIES])
 {
 	struct reading_pos pos = {.port = port, .one_port = true};
 	struct reading r;
@@ -608,8 +609,8 @@ const struct port_observation *port_observer_look_at(struct port_observer *b,
 	return &b->ports[b->spans[port].first];
 }
 
-/* rxe counts each move of its netdev as a link that went down, and its counter may be read before
- * the inventory knows of the move: the state alone tells. */
+/* rxe counts each move of its netdev as a link-down, possibly before the inventory knows of the
+ * move, so its counter is ignored and only the state counts. */
 static void forget_moves(struct port_observer *b)
 {
 	for (size_t i = 0; i < b->n_ports; i++)
@@ -628,37 +629,37 @@ static void take_queue_pairs(struct port_observer *b, const struct qp_ports *qps
 	}
 }
 
-/* What was seen between the samples. */
-static void take_stood(struct port_observer *b, const struct sample *s, struct bursts *bursts)
+/* Adds the results of burst sampling. */
+static void take_stalled(struct port_observer *b, const struct sample *s, struct bursts *bursts)
 {
 	for (size_t i = 0; i < s->n_ports; i++) {
 		struct port_observation *o = &b->ports[b->spans[i].first];
 
 		if (b->spans[i].n != 1 || !s->ports[i].port)
 			continue;
-		o->stood_received_s = bursts_take_stood(bursts, i, BURST_PAUSE_RECEIVED);
-		o->stood_sent_s = bursts_take_stood(bursts, i, BURST_PAUSE_SENT);
+		o->stalled_received_s = bursts_take_stalled(bursts, i, BURST_PAUSE_RECEIVED);
+		o->stalled_sent_s = bursts_take_stalled(bursts, i, BURST_PAUSE_SENT);
 	}
 }
 
-int port_observer_look(struct port_observer *b, const struct sample *s,
-		       const struct observer_scene *scene, struct observation *ret)
+int port_observer_observe(struct port_observer *b, const struct sample *s,
+			  const struct observer_inputs *inputs, struct observation *ret)
 {
-	if (!port_observer_is_current(b, s, scene) && observer_prepare(b, s, scene) < 0)
+	if (!port_observer_is_current(b, s, inputs) && observer_prepare(b, s, inputs) < 0)
 		return -ENOMEM;
-	port_packets_tell(b->ports, b->n_ports, scene->packets, scene->events);
-	port_faults_tell(b->ports, b->n_ports, scene->events);
+	port_packets_set(b->ports, b->n_ports, inputs->packets, inputs->events);
+	port_faults_set(b->ports, b->n_ports, inputs->events);
 	take_readings(b, s);
 	forget_moves(b);
-	take_queue_pairs(b, scene->qps);
-	if (scene->bursts)
-		take_stood(b, s, scene->bursts);
+	take_queue_pairs(b, inputs->qps);
+	if (inputs->bursts)
+		take_stalled(b, s, inputs->bursts);
 	for (size_t i = 0; i < b->n_ports; i++) {
-		tell_user(&b->ports[i], &b->pasts[i].user, s->taken_ms);
-		b->ports[i].gid_moved = gid_places_moved(&b->pasts[i].gids, s->taken_ms);
+		port_observer_set_user(&b->ports[i], &b->kept_ports[i], s->taken_ms);
+		b->ports[i].gid_moved = gid_places_moved(&b->kept_ports[i].gids, s->taken_ms);
 	}
 	*ret = (struct observation){.now_ms = s->taken_ms,
-				    .unix_ms = scene->unix_ms,
+				    .unix_ms = inputs->unix_ms,
 				    .ports = b->ports,
 				    .n_ports = b->n_ports};
 	memcpy(ret->sources, s->sources, sizeof(ret->sources));

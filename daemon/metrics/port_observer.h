@@ -1,9 +1,9 @@
-/* port_observer.h - what diagnosis is told of this node: a sample's readings, what BPF counts
- * beside them, and what the inventory and the kubelet's list say of the ports, as an observation.
- * Pure.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* port_observer.h - makes the input of the diagnosis, an observation of this node: from a sample's
+ * readings, BPF's counters, the inventory and the kubelet's allocations. Pure.
  *
- * Names are looked up when the layout, the host, the holders or the settings change; in between a
- * sample is a walk over its readings. */
+ * Names are looked up when the layout, the host, the holders or the settings change; otherwise a
+ * sample is one pass over its readings. */
 #pragma once
 
 #include "burst.h"
@@ -16,28 +16,28 @@
 
 struct port_observer;
 
-/* What there is beside the sample. */
-struct observer_scene {
+/* Inputs besides the sample. */
+struct observer_inputs {
 	const struct host *host;
-	uint64_t host_generation;		/* names the version of `host` */
+	uint64_t host_generation;		/* identifies the version of `host` */
 	const struct resource_table *resources; /* NULL: none */
-	uint64_t unix_ms;			/* of the sample */
-	const struct qp_ports *qps;		/* NULL: nobody knows the queue pairs */
-	const struct settings_table *settings;	/* NULL: nobody has read them */
-	uint64_t settings_generation;		/* names the version of `settings` */
-	const struct packet_sample *packets;	/* NULL: nobody counts packets */
-	const struct event_summary *events;	/* NULL: nobody counts events */
-	struct bursts *bursts; /* that were watched since the look before, of this sample's ports;
-				  NULL: none */
+	uint64_t unix_ms;			/* time of the sample */
+	const struct qp_ports *qps;		/* NULL: queue pairs are unknown */
+	const struct settings_table *settings;	/* NULL: not read */
+	uint64_t settings_generation;		/* identifies the version of `settings` */
+	const struct packet_sample *packets;	/* NULL: packets are not counted */
+	const struct event_summary *events;	/* NULL: events are not counted */
+	struct bursts *bursts; /* burst sampling of this sample's ports since the previous
+				  observation; NULL: none */
 };
 
 struct port_observer *port_observer_new(void); /* NULL: out of memory */
 void port_observer_free(struct port_observer *);
-/* *ret is borrowed until the next call. -ENOMEM: nothing is seen this time. */
-int port_observer_look(struct port_observer *, const struct sample *, const struct observer_scene *,
-		       struct observation *ret);
-/* One port of the sample, which has been read again since: its values, NaN for what it does not
- * have, and what was seen of it in the last look; borrowed until the next. NULL: it was not among
- * that one's, or stands for a whole device. */
-const struct port_observation *port_observer_look_at(struct port_observer *, const struct sample *,
-						     size_t port, double ret[N_SERIES]);
+/* *ret is borrowed until the next call. -ENOMEM: no observation this time. */
+int port_observer_observe(struct port_observer *, const struct sample *,
+			  const struct observer_inputs *, struct observation *ret);
+/* For one port of the sample that has been read again: its values, NaN for those it does not have,
+ * and its last observation, borrowed until the next. NULL: it was not observed, or is a whole
+ * device. */
+const struct port_observation *port_observer_reread(struct port_observer *, const struct sample *,
+						    size_t port, double ret[N_SERIES]);

@@ -1,17 +1,18 @@
-/* port_packets.h - what BPF tells diagnosis of soft-RoCE ports: congestion marks, notifications and
- * refusals from the packets that pass their netdevs, timers and wrong ICRCs from the kernel's
- * functions. Pure.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* port_packets.h - BPF's counters for soft-RoCE ports as input of the diagnosis: congestion marks,
+ * CNPs and NAKs from the packets on their netdevs; timers and wrong ICRCs from kernel functions.
+ * Pure.
  *
- * Of soft-RoCE only: all that its ports send and receive passes the kernel, of a NIC what does is
- * no measure. Where nobody looks, or nothing is seen of packets that are known to have passed, all
- * of it is unknown. */
+ * Only for soft-RoCE, whose traffic passes through the kernel completely, while a NIC's does not.
+ * Values are unknown if nothing is watched, or if nothing is seen of packets that are known to have
+ * passed. */
 #pragma once
 
 #include "event_series.h"
 #include "observation.h"
 #include "packet_sample.h"
 
-/* Into the ports' values and sources of bytes, before the device's own readings, which take the
- * place of whatever they tell, too. NULL: nobody counts packets, or events. */
-void port_packets_tell(struct port_observation *ports, size_t n_ports, const struct packet_sample *,
-		       const struct event_summary *);
+/* Sets the ports' values and sources of bytes. Call before the device's own readings are set, which
+ * replace these. NULL: packets, or events, are not counted. */
+void port_packets_set(struct port_observation *ports, size_t n_ports, const struct packet_sample *,
+		      const struct event_summary *);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "qp_series.h"
 
 #include <inttypes.h>
@@ -46,7 +47,7 @@ static void add_numbers(struct page *p, const struct qp_summary *s)
 {
 	static const char name[] = "roce_qps";
 
-	page_begin(p, name, "gauge", "Queue pairs by state; those of no state are left out.");
+	page_begin(p, name, "gauge", "Queue pairs by state.");
 	for (size_t i = 0; i < s->n_devices; i++)
 		for (uint32_t k = 0; k < QP_SERIES_STATES; k++)
 			if (s->devices[i].n[k])
@@ -68,7 +69,7 @@ void qp_summary_watch(struct qp_summary *s, const struct host *host, const bool 
 	}
 }
 
-/* NULL: a reason that is not to be expected of this device. */
+/* NULL: failures with this reason cannot be detected on this device. */
 static const char *expected(const struct qp_summary *s, size_t device, size_t reason, bool *ret_end)
 {
 	enum qp_failure_source source;
@@ -129,7 +130,7 @@ void qp_series(struct page *p, const struct qp_summary *s)
 	if (!s->known)
 		return;
 	add_numbers(p, s);
-	page_begin(p, failures, "counter", "Queue pairs that failed, by what they failed of.");
+	page_begin(p, failures, "counter", "Failed queue pairs, by reason.");
 	for (size_t d = 0; d < s->n_watched; d++)
 		add_expected(p, failures, s, d);
 	for (size_t i = 0; i < s->n_failures; i++)

@@ -1,21 +1,22 @@
-/* qp_series.h - queue pairs on the metrics page: how many, and why they failed. Pure: values in,
- * text out.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* qp_series.h - queue pairs on the metrics page: their number, and the reasons of failures. Pure:
+ * values in, text out.
  *
- * A reason whose failures would be seen on a device has a series from the start, so that the first
- * one is a rise from 0; where nobody looks, there is none until something was counted. */
+ * If failures with a reason can be detected on a device, their series exists from the start, so
+ * that the first failure is an increase from 0; otherwise it appears with the first one. */
 #pragma once
 
 #include "model.h"
 #include "page.h"
 #include "qp_failures.h"
 
-/* Devices beyond these are not on the page. */
+/* Maximum number of devices on the page. */
 #define QP_SERIES_DEVICES 256
 #define QP_SERIES_STATES  7 /* enum ib_qp_state */
 
-/* A copy, made on the loop's thread. Zero-initialised: nobody knows the queue pairs. */
+/* A copy, made on the loop's thread. Zero-initialised: queue pairs are unknown. */
 struct qp_summary {
-	bool known, counted; /* counted: the table is as it is now */
+	bool known, counted; /* counted: the table is current */
 	size_t n_devices;
 	struct {
 		char name[RDMA_NAME_SIZE];
@@ -33,7 +34,8 @@ struct qp_summary {
 
 void qp_summary_build(struct qp_summary *ret, const struct qp_table *, bool counted,
 		      const struct qp_failures *);
-/* Where failures would be seen; [0] to [N_QP_FAILURE_SOURCES - 1]. */
+/* Sets the devices and sources by which failures are detected; `watched` has N_QP_FAILURE_SOURCES
+ * elements. */
 void qp_summary_watch(struct qp_summary *, const struct host *, const bool *watched);
-/* The number of queue pairs is absent unless it was counted. */
+/* The number of queue pairs is left out unless it was counted. */
 void qp_series(struct page *, const struct qp_summary *);

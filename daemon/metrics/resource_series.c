@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* resource_series.c - one small writer per family. */
 #include "resource_series.h"
 
@@ -12,28 +13,28 @@ static const struct family families[N_RESOURCE_FAMILIES] = {
 	[RESOURCE_ALLOCATED] = {"rocelet_resource_allocated",
 				"Device IDs of a resource that are reserved or held.",
 				METRIC_GAUGE},
-	[RESOURCE_GID_CAPACITY] = {"rocelet_resource_gid_capacity",
-				   "Slots of a shared resource that the GID tables of its ports "
-				   "have room for.",
-				   METRIC_GAUGE},
-	[RESOURCE_REGISTERED] = {"rocelet_resource_registered",
-				 "1 while the kubelet knows the resource and watches its list.",
-				 METRIC_GAUGE},
+	[RESOURCE_GID_CAPACITY] =
+		{"rocelet_resource_gid_capacity",
+		 "Slots of a shared resource for which the GID tables of its ports have room.",
+		 METRIC_GAUGE},
+	[RESOURCE_REGISTERED] =
+		{"rocelet_resource_registered",
+		 "1 while the resource is registered and the kubelet watches its list.",
+		 METRIC_GAUGE},
 	[RESOURCE_REGISTRATIONS] = {"rocelet_resource_registrations_total",
 				    "Registrations of a resource with the kubelet.",
 				    METRIC_COUNTER},
-	[RESOURCE_REGISTRATION_FAILURES] = {"rocelet_resource_registration_failures_total",
-					    "Registrations that the kubelet refused, did not "
-					    "answer or lost.",
-					    METRIC_COUNTER},
+	[RESOURCE_REGISTRATION_FAILURES] =
+		{"rocelet_resource_registration_failures_total",
+		 "Registrations that the kubelet rejected, did not answer or lost.",
+		 METRIC_COUNTER},
 	[RESOURCE_LISTS] = {"rocelet_resource_lists_sent_total",
 			    "Device lists sent to the kubelet.", METRIC_COUNTER},
 	[RESOURCE_ALLOCATIONS] = {"rocelet_allocations_total",
-				  "Containers that were given devices, or an error instead.",
+				  "Allocate answers for containers: devices, or an error.",
 				  METRIC_COUNTER},
 	[RESOURCE_DEVICE_HEALTHY] = {"rocelet_device_healthy",
-				     "1 for a device that can be given to a container, 0 for one "
-				     "that cannot.",
+				     "1 for a healthy device, which can be allocated, else 0.",
 				     METRIC_GAUGE},
 	[RESOURCE_DEVICE_UNHEALTHY] = {"rocelet_device_unhealthy",
 				       "1 for every reason why a device ID is unhealthy.",
@@ -106,10 +107,14 @@ static void add_unhealthy(struct text *t, const struct resource_info *r,
 	}
 }
 
-/* The slots of a shared resource are as healthy as its HCAs: one series each would say nothing. */
+/* The health of a shared resource's slots is that of their HCAs: a series each adds nothing to that
+ * of rocelet_resource_devices. */
 static void resource_add_devices(struct text *t, enum resource_family f,
-				 const struct resource_table *table, const struct resource_info *r)
+				 const struct resource_table *table, const struct resource_info *r,
+				 bool few)
 {
+	if (few && (f == RESOURCE_DEVICE_HEALTHY || r->shared))
+		return;
 	for (size_t i = 0; i < r->n_devices; i++) {
 		const struct resource_device *d = &table->devices[r->first_device + i];
 
@@ -140,7 +145,8 @@ static void add_holders(struct text *t, const struct resource_table *table)
 }
 
 static void resource_add_resource(struct text *t, enum resource_family f,
-				  const struct resource_table *table, const struct resource_info *r)
+				  const struct resource_table *table, const struct resource_info *r,
+				  bool few)
 {
 	size_t healthy;
 
@@ -175,7 +181,7 @@ static void resource_add_resource(struct text *t, enum resource_family f,
 		break;
 	case RESOURCE_DEVICE_HEALTHY:
 	case RESOURCE_DEVICE_UNHEALTHY:
-		resource_add_devices(t, f, table, r);
+		resource_add_devices(t, f, table, r, few);
 		break;
 	case RESOURCE_DEVICE_INFO:
 	case N_RESOURCE_FAMILIES:
@@ -183,10 +189,11 @@ static void resource_add_resource(struct text *t, enum resource_family f,
 	}
 }
 
-void resource_series(struct text *t, enum resource_family f, const struct resource_table *table)
+void resource_series(struct text *t, enum resource_family f, const struct resource_table *table,
+		     bool few)
 {
 	if (f == RESOURCE_DEVICE_INFO)
 		add_holders(t, table);
 	for (size_t i = 0; i < table->n_resources; i++)
-		resource_add_resource(t, f, table, &table->resources[i]);
+		resource_add_resource(t, f, table, &table->resources[i], few);
 }

@@ -1,5 +1,6 @@
-/* resource_series.h - the series of what is offered to the kubelet, its health and who holds it.
- * Pure; they change with the table, not with a sample. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* resource_series.h - the series of the advertised devices, their health and their holders. Pure;
+ * they change with the table, not with a sample. */
 #pragma once
 
 #include "page.h"
@@ -22,5 +23,6 @@ enum resource_family {
 };
 
 const struct family *resource_family(enum resource_family);
-/* Appends all samples of one family. */
-void resource_series(struct text *, enum resource_family, const struct resource_table *);
+/* Appends all samples of one family. few: without those of each healthy device and of the slots of
+ * shared resources. */
+void resource_series(struct text *, enum resource_family, const struct resource_table *, bool few);

@@ -1,13 +1,14 @@
-/* sampler.c - one timer, one work item, two ticks never overlap.
+// SPDX-License-Identifier: Apache-2.0
+/* sampler.c - one timer and one job; ticks never overlap.
  *
- * Happy path: tick -> lend or copy what the worker needs -> [worker: read counters, judge them,
- * render page] -> publish. Can fail by: the sample before still running (the tick is skipped and
- * counted; a wake asked for meanwhile is kept), out of memory (no page this time; the last one
- * stays), storms of changes (the pause before a sample that was woken is at least as long as the
- * last one took, so that laying out again and again costs at most half of a core).
+ * Happy path: tick -> lend or copy the worker's inputs -> [worker: read counters, judge them,
+ * render the page] -> publish. Can fail by: the previous sample still running (the tick is skipped
+ * and counted; a wake is kept), out of memory (no page this time; the last one stays), storms of
+ * changes (the pause before a woken sample is at least as long as the last sample took, so repeated
+ * layouts cost at most half a core).
  *
- * Between samples the worker looks at single ports while the diagnosis wants that (burst.h), and
- * takes at most a tenth of the time for it. */
+ * Between samples, the worker reads single ports if the diagnosis requests that (burst.h), for at
+ * most a tenth of the time. */
 #include "sampler.h"
 
 #include <errno.h>
@@ -17,10 +18,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cleanup.h"
-#include "due.h"
 #include "fnv.h"
 #include "job.h"
 #include "log.h"
@@ -28,15 +29,20 @@
 #include "node_diagnosis.h"
 #include "packet_ports.h"
 #include "packet_visible.h"
+#include "port_counters.h"
+#include "report_reader.h"
 #include "settings_table.h"
+#include "timer.h"
 #include "unix_time.h"
 
-/* So much longer than a look at single ports took is the time until the next. */
-#define LOOK_PAUSE     10
-/* Between two samples that are judged there is half an interval, or so much. */
+/* The pause after a burst reading, as a multiple of its duration. */
+#define BURST_PAUSE    10
+/* Minimum time between judged samples, or half an interval if that is shorter. */
 #define JUDGE_PAUSE_MS 500
-/* The same, when a link went down or came up since. */
+/* The same if a link has changed since. */
 #define LINK_PAUSE_MS  50
+/* Minimum time that rates of single ports cover: readers compare them by eye. */
+#define PORT_PAUSE_MS  900
 
 struct sampler {
 	struct uv_loop_s *loop;
@@ -46,53 +52,58 @@ struct sampler {
 	struct sampler_opts opts;
 	struct sampler_hooks hooks;
 
-	struct due due;
-	struct due look_due; /* at single ports */
+	struct timer timer;
+	struct timer burst_timer; /* for burst readings */
 	struct job work;
+	struct job reading;				 /* of the first of the readers */
+	struct report_reader *readers;			 /* in order of coming */
+	const struct diagnosis_report *published_report; /* the last one whose sample has ended */
+	const struct diagnosis_report *read_report;	 /* by the running reader */
 	uint64_t ended_ms;
-	uint64_t due_ns; /* when the timer was meant to fire; 0 = not yet known */
+	uint64_t due_ns; /* when the timer was expected to fire; 0 = not known yet */
 	uint64_t lag_us;
 	struct thresholds limits;
 	int statm_fd;
 	bool wake_again, closing;
-	size_t n_rdma;	     /* RDMA devices when the inventory was last looked at */
-	uint64_t links_down; /* links_down() of it */
-	bool new_limits;     /* the diagnosis does not go by them yet */
-	bool looking;	     /* the work in flight is a look at single ports */
-	uint64_t look_us;    /* what the last one took */
-	uint64_t looked_ms;  /* when it ended */
+	size_t n_rdma;	       /* RDMA devices at the last sampler_follow(); SIZE_MAX = none yet */
+	uint64_t links_down;   /* links_down() at that time */
+	bool new_limits;       /* the diagnosis does not use them yet */
+	bool burst_running;    /* the running job is a burst reading */
+	uint64_t burst_us;     /* duration of the last one */
+	uint64_t burst_end_ms; /* when it ended */
 
-	/* The worker's own, untouched by the loop while it works. */
+	/* Owned by the worker while it runs. */
 	struct counters *counters;
 	struct metrics *metrics;
-	struct node_diagnosis *diagnosis;      /* NULL: nothing is diagnosed */
+	struct node_diagnosis *diagnosis;      /* NULL: no diagnosis */
 	const struct diagnosis_report *report; /* the last one; NULL = none */
 	uint64_t judged_ms;
-	uint64_t judged_down; /* links_down() of what was judged */
-	bool is_early;	      /* a link has changed too shortly after that to be judged */
+	uint64_t judged_down; /* links_down() of the last judged sample */
+	bool is_early;	      /* a link has changed, but too soon after the last judgement */
 	struct qp_ports qps;
 	struct settings_table settings;
-	uint64_t settings_generation; /* which settings these are */
-	struct loan *loan;	      /* the host */
+	uint64_t settings_generation; /* identifies the version of `settings` */
+	struct host_ref *host_ref;    /* of the host */
 	uint64_t generation;	      /* of the host */
 	struct resource_table resources;
 	struct packet_view *packets; /* NULL = BPF counts nothing */
 	struct packet_sample packet_sample;
 	struct visible_table visible;
-	bool relayout;	 /* the host is new to the counters */
+	bool relayout;	 /* the counters have to be laid out for a new host */
 	bool has_judged; /* the report is of this sample */
-	bool wants_line, wants_counters;
-	char *line; /* of this sample, if it is wanted */
+	bool wants_line, wants_counters, wants_page;
+	char *line; /* of this sample, if requested */
 	bool knows_qps;
+	struct port_counters_set port_counters; /* that clients look at */
 	struct self_metrics about;
-	struct page *page;	     /* its result, NULL = failed */
-	struct page *last;	     /* the one before, which the next one is copied from */
-	const struct sample *sample; /* the counters', NULL = there is none */
-	unsigned looked_at;	     /* how many ports, in the last look */
-	bool alarm;		     /* it has seen what cannot wait for the next sample */
+	struct page *page;	     /* the result, NULL = failed */
+	struct page *last;	     /* the previous page, which the next one copies from */
+	const struct sample *sample; /* borrowed from the counters, NULL = none */
+	unsigned n_burst_ports;	     /* ports read in the last burst reading */
+	bool alarm; /* a burst reading found something that cannot wait for the next sample */
 	uint64_t sample_us;
-	struct err optional; /* switching on optional counters */
-	int optional_told;   /* code last logged */
+	struct err optional; /* error of enabling optional counters */
+	int optional_logged; /* code last logged */
 };
 
 static uint64_t cpu_us(void)
@@ -104,24 +115,35 @@ static uint64_t cpu_us(void)
 	       (uint64_t)(ru.ru_utime.tv_usec + ru.ru_stime.tv_usec);
 }
 
-/* proc(5), statm: the second field is the resident set in pages. */
-static uint64_t rss_bytes(int statm_fd)
+/* proc(5), statm: virtual memory and the resident set, in pages. */
+static void read_memory(int statm_fd, struct self_metrics *ret)
 {
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	char buf[128];
-	unsigned long pages;
+	unsigned long all, resident;
 	ssize_t n = statm_fd < 0 ? -1 : pread(statm_fd, buf, sizeof(buf) - 1, 0);
 
 	if (n <= 0)
-		return 0;
+		return;
 	buf[n] = '\0';
-	if (sscanf(buf, "%*u %lu", &pages) != 1)
-		return 0;
-	return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
+	if (sscanf(buf, "%lu %lu", &all, &resident) != 2)
+		return;
+	ret->virtual_bytes = all * page;
+	ret->rss_bytes = resident * page;
+}
+
+/* proc(5): since Linux 6.2 the size of /proc/PID/fd is the number of open descriptors. Before, it
+ * is 0: counting them costs a walk over thousands on a large host. */
+static unsigned open_fds(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/fd", &st) == 0 && st.st_size > 0 ? (unsigned)st.st_size : 0;
 }
 
 /* --- on the worker thread --------------------------------------------------------------------- */
 
-/* NULL: nothing this time. */
+/* NULL: failed, or nothing is counted. */
 static const struct packet_sample *read_packets(struct sampler *s, const struct sample *sample)
 {
 	if (!s->packets || packet_view_read(s->packets, false, &s->packet_sample) < 0 ||
@@ -130,7 +152,7 @@ static const struct packet_sample *read_packets(struct sampler *s, const struct 
 	return &s->packet_sample;
 }
 
-/* NULL: there are none, or not of this sample's ports. */
+/* NULL: none, or not for this sample's ports. */
 static struct bursts *bursts_of(struct sampler *s, const struct sample *sample)
 {
 	struct bursts *bursts = s->diagnosis ? node_diagnosis_bursts(s->diagnosis) : NULL;
@@ -141,42 +163,45 @@ static struct bursts *bursts_of(struct sampler *s, const struct sample *sample)
 static struct page *render_page(struct sampler *s, const struct sample *sample,
 				const struct packet_sample *packets)
 {
-	const struct metrics_scene scene = {
-		.host = &s->loan->host,
+	const struct metrics_inputs inputs = {
+		.host = &s->host_ref->host,
 		.host_generation = s->generation,
 		.resources = &s->resources,
 		.last = s->last,
 		.packets = packets,
 		.diagnosis = s->report,
 		.bursts = bursts_of(s, sample),
+		.few = s->opts.few_series,
 	};
 	struct page *page = page_new();
 
 	if (!page)
 		return NULL;
 	s->about.cpu_us = cpu_us();
-	s->about.rss_bytes = rss_bytes(s->statm_fd);
-	if (metrics_render(s->metrics, page, sample, &scene, sample->taken_ms) == 0 &&
+	read_memory(s->statm_fd, &s->about);
+	s->about.open_fds = open_fds();
+	if (metrics_render(s->metrics, page, sample, &inputs, sample->taken_ms) == 0 &&
 	    self_metrics_render(page, &s->about) == 0)
 		return page;
 	page_unref(page);
 	return NULL;
 }
 
-/* Opens thousands of descriptors on a big host, and asks its firmware: not on the loop. Out of
- * memory keeps the old layout until the next tick. */
+/* Opens thousands of descriptors on a large host, and queries its firmware, so it runs on the
+ * worker. If out of memory, the old layout stays until the next tick. */
 static void sampler_lay_out(struct sampler *s)
 {
 	s->optional = (struct err){0};
 	if (s->opts.n_optional > 0)
-		counters_enable_optional(s->hw, &s->loan->host, s->opts.optional,
+		counters_enable_optional(s->hw, &s->host_ref->host, s->opts.optional,
 					 s->opts.n_optional, &s->optional);
-	if (counters_layout(s->counters, &s->loan->host) == 0)
+	if (counters_layout(s->counters, &s->host_ref->host) == 0)
 		s->relayout = false;
-	malloc_trim(0); /* lists of what every port has were many small pieces */
+	malloc_trim(0); /* building the lists of ports leaves many small free blocks */
 }
 
-/* Over the ports that are down: devices that come and go with pods leave it as it is. */
+/* A digest of the ports that are down, so it does not change when devices are moved to pods and
+ * back. */
 static uint64_t links_down(const struct host *h)
 {
 	uint64_t digest = 0;
@@ -193,12 +218,13 @@ static uint64_t links_down(const struct host *h)
 	return digest;
 }
 
-/* Rates over a moment say little, and a port that is missing in three samples is gone: those that a
- * storm of changes woke are not judged, and the last report stays. A link is not waited for. */
+/* Samples in quick succession, woken by a storm of changes, are not judged: rates over such short
+ * times are inaccurate, and a port that is missing in three samples counts as removed. The last
+ * report stays. After a link change the pause is shorter. */
 static bool is_to_be_judged(struct sampler *s, const struct sample *sample)
 {
 	uint64_t least = s->opts.interval_ms / 2, since = sample->taken_ms - s->judged_ms;
-	bool changed = links_down(&s->loan->host) != s->judged_down;
+	bool changed = links_down(&s->host_ref->host) != s->judged_down;
 
 	least = least < JUDGE_PAUSE_MS ? least : JUDGE_PAUSE_MS;
 	if (changed && least > LINK_PAUSE_MS)
@@ -211,8 +237,8 @@ static void sampler_judge(struct sampler *s, const struct sample *sample,
 			  const struct packet_sample *packets)
 {
 	const struct diagnosis_report *report;
-	const struct observer_scene scene = {
-		.host = &s->loan->host,
+	const struct observer_inputs inputs = {
+		.host = &s->host_ref->host,
 		.host_generation = s->generation,
 		.resources = &s->resources,
 		.unix_ms = s->about.sample_unix_ms,
@@ -226,12 +252,12 @@ static void sampler_judge(struct sampler *s, const struct sample *sample,
 	s->has_judged = false;
 	if (!s->diagnosis || !is_to_be_judged(s, sample))
 		return;
-	report = node_diagnosis_judge(s->diagnosis, sample, &scene, s->wants_counters);
+	report = node_diagnosis_judge(s->diagnosis, sample, &inputs, s->wants_counters);
 	if (!report)
 		return;
 	s->report = report;
 	s->judged_ms = sample->taken_ms;
-	s->judged_down = links_down(&s->loan->host);
+	s->judged_down = links_down(&s->host_ref->host);
 	s->has_judged = true;
 	s->alarm = false;
 	if (s->wants_line)
@@ -248,34 +274,36 @@ static void sampler_take_sample(void *arg)
 	if (s->relayout)
 		sampler_lay_out(s);
 	s->about.sample_unix_ms = unix_ms();
-	sample = counters_read(s->counters, &s->loan->host, start_ns / 1000000);
+	sample = counters_read(s->counters, &s->host_ref->host, start_ns / 1000000);
 	s->sample = sample;
+	port_counters_take(&s->port_counters, sample, s->about.sample_unix_ms, PORT_PAUSE_MS);
 	packets = read_packets(s, sample);
 	sampler_judge(s, sample, packets);
-	s->page = render_page(s, sample, packets);
+	s->page = s->wants_page ? render_page(s, sample, packets) : NULL;
 	packet_sample_done(&s->packet_sample);
 	s->sample_us = (uv_hrtime() - start_ns) / 1000;
 }
 
-/* Ports that are no longer what was laid out are left to the next sample. */
-static void sampler_look_at_ports(void *arg)
+/* Burst reading. Ports that have changed since the layout are left to the next sample. */
+static void sampler_read_ports(void *arg)
 {
 	struct sampler *s = arg;
 	uint64_t start_ns = uv_hrtime();
 	struct bursts *bursts = bursts_of(s, s->sample);
 
-	s->looked_at = 0;
+	s->n_burst_ports = 0;
 	for (size_t i = 0; bursts && i < s->sample->n_ports; i++) {
-		int asked = bursts_looks_at(bursts, i) ? counters_read_port(s->counters, i)
-						       : -ENODATA;
+		int asked = bursts_is_running(bursts, i) ? counters_read_port(s->counters, i)
+							 : -ENODATA;
 
 		if (asked < 0)
 			continue;
-		s->looked_at++;
-		node_diagnosis_look(s->diagnosis, s->sample, i, (unsigned)asked, uv_hrtime());
+		s->n_burst_ports++;
+		node_diagnosis_add_reading(s->diagnosis, s->sample, i, (unsigned)asked,
+					   uv_hrtime());
 	}
 	s->alarm = bursts && bursts_alarm(bursts);
-	s->look_us = (uv_hrtime() - start_ns) / 1000;
+	s->burst_us = (uv_hrtime() - start_ns) / 1000;
 }
 
 /* --- on the loop's thread --------------------------------------------------------------------- */
@@ -289,6 +317,7 @@ static void sampler_free(void *arg)
 	node_diagnosis_free(s->diagnosis);
 	qp_ports_done(&s->qps);
 	settings_done(&s->settings);
+	port_counters_done(&s->port_counters);
 	visible_table_done(&s->visible);
 	page_unref(s->last);
 	if (s->statm_fd >= 0)
@@ -296,44 +325,45 @@ static void sampler_free(void *arg)
 	free(s);
 }
 
-static void tell_optional(struct sampler *s)
+static void log_optional(struct sampler *s)
 {
-	if (s->optional.code != s->optional_told && s->optional.code != 0)
-		log_warn("sampler", 0, "%s, going on with the counters there are", s->optional.msg);
-	s->optional_told = s->optional.code;
+	if (s->optional.code != s->optional_logged && s->optional.code != 0)
+		log_warn("sampler", 0, "%s, going on with the available counters", s->optional.msg);
+	s->optional_logged = s->optional.code;
 }
 
 static void wake_after_pause(struct sampler *s);
-static void await_look(struct sampler *s);
+static void await_burst(struct sampler *s);
 
-static void on_look_closed(void *arg)
+static void on_burst_timer_closed(void *arg)
 {
 	struct sampler *s = arg;
 
-	due_close(&s->due, sampler_free);
+	timer_close(&s->timer, sampler_free);
 }
 
-/* Once nothing is in flight. */
+/* The sampler is closing: ends when no job is running. */
 static void sampler_end(struct sampler *s)
 {
-	due_close(&s->look_due, on_look_closed);
+	if (!s->work.running && !s->reading.running)
+		timer_close(&s->burst_timer, on_burst_timer_closed);
 }
 
-/* Without a page the last one goes on being served. */
+/* If a page could not be made, the last one is still served. */
 static void keep_page(struct sampler *s)
 {
-	if (!s->page)
+	if (!s->page && s->wants_page)
 		return;
 	page_unref(s->last);
 	s->last = s->page;
 	s->page = NULL;
 }
 
-/* What the worker was given. */
+/* Returns what the worker has borrowed. */
 static void sampler_take_back(struct sampler *s)
 {
-	loan_return(s->loan);
-	s->loan = NULL;
+	host_ref_put(s->host_ref);
+	s->host_ref = NULL;
 	resource_table_done(&s->resources);
 	packet_view_put(take_ptr(s->packets));
 }
@@ -345,7 +375,8 @@ static void on_sampled(void *arg)
 	sampler_take_back(s);
 	s->ended_ms = uv_now(s->loop);
 	s->self->samples++;
-	tell_optional(s);
+	log_optional(s);
+	s->published_report = s->report;
 	if (s->closing) {
 		free(s->line);
 		page_unref(s->page);
@@ -357,32 +388,35 @@ static void on_sampled(void *arg)
 	free(take_ptr(s->line));
 	if (s->has_judged && s->hooks.diagnosed)
 		s->hooks.diagnosed(s->report, s->hooks.arg);
-	if (s->page)
+	if (s->port_counters.n > 0)
+		s->hooks.ports_read(&s->port_counters, s->hooks.arg);
+	if (s->page || !s->wants_page)
 		s->hooks.done(s->page, s->hooks.arg);
 	else
-		log_warn("sampler", -ENOMEM, "no page from this sample, keeping the last one");
+		log_warn("sampler", -ENOMEM,
+			 "cannot render a page from this sample, keeping the last one");
 	keep_page(s);
 	if (s->closing)
 		return;
-	await_look(s);
+	await_burst(s);
 	if (s->is_early)
-		due_within(&s->due, LINK_PAUSE_MS);
+		timer_within(&s->timer, LINK_PAUSE_MS);
 	if (s->wake_again)
 		wake_after_pause(s);
 }
 
 static int borrow_host(struct sampler *s)
 {
-	s->loan = inventory_lend(s->inventory);
-	if (!s->loan)
+	s->host_ref = inventory_borrow(s->inventory);
+	if (!s->host_ref)
 		return -ENOMEM;
 	s->relayout |= s->generation != s->inventory->generation;
 	s->generation = s->inventory->generation;
 	return 0;
 }
 
-/* Gives the worker its own copy of what is offered. It is small beside the host, and made for each
- * sample: between samples it would be memory for nothing. */
+/* Copies the resource table for the worker. It is small compared to the host, and freed after each
+ * sample to save memory. */
 static int copy_resources(struct sampler *s)
 {
 	const struct resource_table *now = s->hooks.resources ? s->hooks.resources(s->hooks.arg)
@@ -391,7 +425,7 @@ static int copy_resources(struct sampler *s)
 	return now ? resource_table_copy(&s->resources, now) : 0;
 }
 
-/* What cannot be copied is not known this time. */
+/* If out of memory, queue pairs are unknown this time. */
 static void copy_queue_pairs(struct sampler *s)
 {
 	const struct qp_ports *now = s->hooks.queue_pairs ? s->hooks.queue_pairs(s->hooks.arg)
@@ -400,8 +434,7 @@ static void copy_queue_pairs(struct sampler *s)
 	s->knows_qps = now && qp_ports_copy(&s->qps, now) == 0;
 }
 
-/* They seldom change: their copy stays where it is, and known by the same number, as long as they
- * are the same. */
+/* Settings seldom change, so the copy and its generation are kept while they are equal. */
 static void copy_settings(struct sampler *s)
 {
 	static const struct settings_table none;
@@ -413,6 +446,16 @@ static void copy_settings(struct sampler *s)
 		return;
 	settings_copy(&s->settings, now);
 	s->settings_generation++;
+}
+
+/* Follows the ports that clients look at. */
+static void follow_ports(struct sampler *s)
+{
+	struct port_name names[PORT_COUNTERS_MAX];
+
+	if (s->hooks.wants_ports)
+		port_counters_follow(&s->port_counters, names,
+				     s->hooks.wants_ports(names, s->hooks.arg));
 }
 
 static int queue_sample(struct sampler *s)
@@ -433,23 +476,30 @@ static int queue_sample(struct sampler *s)
 	s->hooks.describe(&s->about, s->hooks.arg);
 	copy_queue_pairs(s);
 	copy_settings(s);
+	follow_ports(s);
 	s->wants_line = s->hooks.wants_line && s->hooks.wants_line(s->hooks.arg);
+	s->wants_page = !s->hooks.wants_page || s->hooks.wants_page(s->hooks.arg);
 	s->wants_counters = s->hooks.wants_counters && s->hooks.wants_counters(s->hooks.arg);
 	if (s->new_limits && s->diagnosis)
 		node_diagnosis_follow(s->diagnosis, &s->limits);
 	s->new_limits = false;
 	s->packets = s->hooks.packets ? s->hooks.packets(s->hooks.arg) : NULL;
-	job_begin(&s->work, s->loop, "the sample of counters", sampler_take_sample, on_sampled, s);
+	job_begin(&s->work, s->loop, "sampling counters", sampler_take_sample, on_sampled, s);
 	return 0;
 }
 
 static void start_sample(struct sampler *s)
 {
-	int r = queue_sample(s);
+	int r;
 
+	if (s->reading.running) { /* its end starts the sample */
+		s->wake_again = true;
+		return;
+	}
+	r = queue_sample(s);
 	s->wake_again = false;
 	if (r < 0)
-		log_warn("sampler", r, "cannot start a sample, trying again at the next tick");
+		log_warn("sampler", r, "cannot start a sample, retrying at the next tick");
 }
 
 static void sampler_on_tick(void *arg)
@@ -457,10 +507,10 @@ static void sampler_on_tick(void *arg)
 	struct sampler *s = arg;
 	uint64_t now = uv_hrtime(), lag = s->due_ns && now > s->due_ns ? now - s->due_ns : 0;
 
-	due_in(&s->due, s->opts.interval_ms);
+	timer_in(&s->timer, s->opts.interval_ms);
 	s->due_ns = now + (uint64_t)s->opts.interval_ms * 1000000;
-	/* A look is short: the sample follows it. One that hangs keeps samples waiting. */
-	if (s->looking && !s->wake_again) {
+	/* A burst reading is short: take the sample after it. If it hangs, samples are late. */
+	if (s->burst_running && !s->wake_again) {
 		s->wake_again = true;
 		return;
 	}
@@ -472,7 +522,7 @@ static void sampler_on_tick(void *arg)
 	start_sample(s);
 }
 
-/* Starts a sample, or brings the timer forward to the end of the pause. */
+/* Starts a sample, or sets the timer to the end of the pause. */
 static void wake_after_pause(struct sampler *s)
 {
 	uint64_t since = uv_now(s->loop) - s->ended_ms, took = s->sample_us / 1000;
@@ -483,16 +533,16 @@ static void wake_after_pause(struct sampler *s)
 	}
 	s->wake_again = false;
 	s->due_ns = uv_hrtime() + (took - since) * 1000000;
-	due_in(&s->due, took - since);
+	timer_in(&s->timer, took - since);
 }
 
-static void on_looked(void *arg)
+static void on_burst_read(void *arg)
 {
 	struct sampler *s = arg;
 
-	s->looking = false;
-	s->looked_ms = uv_now(s->loop);
-	s->self->burst_reads += s->looked_at;
+	s->burst_running = false;
+	s->burst_end_ms = uv_now(s->loop);
+	s->self->burst_reads += s->n_burst_ports;
 	if (s->closing)
 		sampler_end(s);
 	else if (s->alarm)
@@ -500,34 +550,96 @@ static void on_looked(void *arg)
 	else if (s->wake_again)
 		wake_after_pause(s);
 	else
-		await_look(s);
+		await_burst(s);
 }
 
-static void on_look_due(void *arg)
+static void on_burst_timer(void *arg)
 {
 	struct sampler *s = arg;
 
-	/* The end of a sample makes the next one due. */
+	/* the end of the sample sets the timer again */
 	if (s->work.running)
 		return;
-	s->looking = true;
-	job_begin(&s->work, s->loop, "a look at single ports", sampler_look_at_ports, on_looked, s);
+	s->burst_running = true;
+	job_begin(&s->work, s->loop, "burst reading of ports", sampler_read_ports, on_burst_read,
+		  s);
 }
 
-/* Also after a sample that was not judged: the turns go on. Counted from the end of the last look,
- * so that samples between two looks do not postpone the second. */
-static void await_look(struct sampler *s)
+/* Sets the timer of the next burst reading, counted from the end of the last one, so that samples
+ * in between do not delay it. Called after every sample, judged or not. */
+static void await_burst(struct sampler *s)
 {
 	unsigned interval_ms = s->diagnosis
 				       ? bursts_interval_ms(node_diagnosis_bursts(s->diagnosis))
 				       : 0;
-	uint64_t pause_ms = s->look_us * LOOK_PAUSE / 1000;
+	uint64_t pause_ms = s->burst_us * BURST_PAUSE / 1000;
 
 	if (interval_ms)
-		due_at(&s->look_due,
-		       s->looked_ms + (pause_ms > interval_ms ? pause_ms : interval_ms));
+		timer_at(&s->burst_timer,
+			 s->burst_end_ms + (pause_ms > interval_ms ? pause_ms : interval_ms));
 	else
-		due_at(&s->look_due, DUE_NEVER);
+		timer_at(&s->burst_timer, TIMER_NEVER);
+}
+
+/* --- readers of the report -------------------------------------------------------------------- */
+
+static void read_report_on_worker(void *arg)
+{
+	struct sampler *s = arg;
+
+	s->readers->read(s->readers, s->read_report);
+}
+
+static void read_next(struct sampler *s);
+
+static void on_report_read(void *arg)
+{
+	struct sampler *s = arg;
+	struct report_reader *reader = s->readers;
+
+	s->readers = reader->next;
+	reader->done(reader);
+	if (s->closing) {
+		sampler_end(s);
+		return;
+	}
+	/* Readers take turns with samples. */
+	if (s->wake_again && !s->work.running)
+		wake_after_pause(s);
+	read_next(s);
+}
+
+static void read_next(struct sampler *s)
+{
+	if (!s->readers || s->reading.running)
+		return;
+	s->read_report = s->published_report;
+	job_begin(&s->reading, s->loop, "reading the diagnosis report", read_report_on_worker,
+		  on_report_read, s);
+}
+
+void sampler_read_report(struct sampler *s, struct report_reader *reader)
+{
+	struct report_reader **last = &s->readers;
+
+	reader->next = NULL;
+	while (*last)
+		last = &(*last)->next;
+	*last = reader;
+	read_next(s);
+}
+
+/* Answers those that wait. */
+static void dismiss_readers(struct sampler *s)
+{
+	struct report_reader *reader,
+		**first = s->reading.running ? &s->readers->next : &s->readers;
+
+	while ((reader = *first) != NULL) {
+		*first = reader->next;
+		reader->read(reader, NULL);
+		reader->done(reader);
+	}
 }
 
 void sampler_wake(struct sampler *s)
@@ -580,7 +692,7 @@ int sampler_open(struct sampler **ret, struct uv_loop_s *loop, const struct hw *
 	s->loop = loop;
 	s->hw = hw;
 	s->inventory = inventory;
-	s->n_rdma = SIZE_MAX; /* not looked at yet */
+	s->n_rdma = SIZE_MAX; /* none yet */
 	s->self = self;
 	s->opts = *opts;
 	s->hooks = *hooks;
@@ -592,9 +704,9 @@ int sampler_open(struct sampler **ret, struct uv_loop_s *loop, const struct hw *
 		free(s);
 		return err_set(e, -ENOMEM, "sampler: out of memory");
 	}
-	due_init(&s->due, loop, sampler_on_tick, s);
-	due_init(&s->look_due, loop, on_look_due, s);
-	due_in(&s->due, opts->interval_ms);
+	timer_init(&s->timer, loop, sampler_on_tick, s);
+	timer_init(&s->burst_timer, loop, on_burst_timer, s);
+	timer_in(&s->timer, opts->interval_ms);
 	*ret = s;
 	return 0;
 }
@@ -604,8 +716,8 @@ void sampler_close(struct sampler *s)
 	if (!s)
 		return;
 	s->closing = true;
-	due_at(&s->due, DUE_NEVER);
-	due_at(&s->look_due, DUE_NEVER);
-	if (!s->work.running) /* else at its end */
-		sampler_end(s);
+	timer_at(&s->timer, TIMER_NEVER);
+	timer_at(&s->burst_timer, TIMER_NEVER);
+	dismiss_readers(s);
+	sampler_end(s); /* or when the last job ends */
 }

@@ -1,8 +1,9 @@
-/* sampler.h - takes a sample on its own timer, on a worker thread, has it judged there, and
- * publishes the page rendered from it.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sampler.h - takes samples by a timer on a worker thread, which also judges them, and publishes
+ * the page rendered from each while pages are asked for.
  *
- * A scrape only ever sees a finished page. The loop's thread owns the inventory and the self
- * counters; the worker borrows the host and gets copies of the rest. */
+ * A scrape only sees finished pages. The loop's thread owns the inventory and the self counters;
+ * the worker borrows the host and gets copies of the rest. */
 #pragma once
 
 #include <stdint.h>
@@ -15,8 +16,11 @@
 #include "self_metrics.h"
 
 struct diagnosis_report;
+struct port_counters_set;
+struct port_name;
 struct packet_view;
 struct qp_ports;
+struct report_reader;
 struct settings_table;
 struct thresholds;
 struct uv_loop_s;
@@ -25,59 +29,70 @@ struct sampler;
 struct sampler_opts {
 	uint32_t interval_ms;
 	struct counters_opts counters;
-	/* Optional counters to switch on wherever a port has them; borrowed. */
+	/* Optional counters to enable on every port that has them; borrowed. */
 	const char *const *optional;
 	size_t n_optional;
-	const struct thresholds *limits; /* of the diagnosis; copied. NULL: nothing is diagnosed */
+	const struct thresholds *limits; /* of the diagnosis; copied. NULL: no diagnosis */
+	bool few_series;		 /* as in metrics_inputs */
 };
 
 struct sampler_hooks {
-	/* Before each sample, on the loop's thread: fill in what the loop knows about the daemon.
-	 */
+	/* Called before each sample, on the loop's thread, to fill in the daemon's own state. */
 	void (*describe)(struct self_metrics *, void *arg);
-	/* Before each sample, on the loop's thread: what is offered to the kubelet, NULL = nothing;
-	 * copied. May be NULL. */
+	/* Called before each sample, on the loop's thread: the resource table, NULL = none; copied.
+	 * May be NULL. */
 	const struct resource_table *(*resources)(void *arg);
-	/* Before each sample, on the loop's thread: what BPF programs count, NULL = nothing; put
-	 * back after it. May be NULL. */
+	/* Called before each sample, on the loop's thread: a view of BPF's packet counters, NULL =
+	 * none; put back after the sample. May be NULL. */
 	struct packet_view *(*packets)(void *arg);
-	/* Before each sample, on the loop's thread: the queue pairs of each port, NULL = nobody
-	 * knows them; copied. May be NULL. */
+	/* Called before each sample, on the loop's thread: the queue pairs of each port, NULL =
+	 * unknown; copied. May be NULL. */
 	const struct qp_ports *(*queue_pairs)(void *arg);
-	/* Before each sample, on the loop's thread: what ports are set to, NULL = nobody has read
-	 * it; copied. May be NULL. */
+	/* Called before each sample, on the loop's thread: the settings of ports, NULL = not read;
+	 * copied. May be NULL. */
 	const struct settings_table *(*settings)(void *arg);
-	/* Before each sample, on the loop's thread: is it to be told as a line of a scenario file?
-	 * May be NULL: it is not. */
+	/* Called before each sample, on the loop's thread: is a page needed? May be NULL: yes. */
+	bool (*wants_page)(void *arg);
+	/* Called before each sample, on the loop's thread: is it needed as a line of a scenario
+	 * file? May be NULL: no. */
 	bool (*wants_line)(void *arg);
-	/* Before each sample, on the loop's thread: does anybody read the report's counters? May be
-	 * NULL: nobody does. */
+	/* Called before each sample, on the loop's thread: are the report's counters needed? May be
+	 * NULL: no. */
 	bool (*wants_counters)(void *arg);
-	/* After such a sample, if it was judged, on the loop's thread; borrowed. NULL: no memory.
-	 */
+	/* Called before each sample, on the loop's thread: the ports of which every reading is
+	 * needed; returns their number, at most PORT_COUNTERS_MAX. May be NULL: none. */
+	size_t (*wants_ports)(struct port_name *ret, void *arg);
+	/* Called after each sample for which there are such ports, on the loop's thread; borrowed
+	 * until it returns. */
+	void (*ports_read)(const struct port_counters_set *, void *arg);
+	/* Called on the loop's thread with the line of such a sample, if it was judged; borrowed.
+	 * NULL: no memory. */
 	void (*line)(const char *, void *arg);
-	/* After each sample that was judged, on the loop's thread, before `done`. The report is
+	/* Called after each judged sample, on the loop's thread, before `done`. The report is
 	 * borrowed until the next one or the sampler's end. May be NULL. */
 	void (*diagnosed)(const struct diagnosis_report *, void *arg);
-	/* After each sample, on the loop's thread; the page is borrowed (page_ref() it to keep it).
-	 */
+	/* Called after each sample, on the loop's thread; the page is borrowed (page_ref() it to
+	 * keep it). NULL: it was not needed. */
 	void (*done)(struct page *, void *arg);
 	void *arg;
 };
 
-/* hw, inventory and self must outlive it. Samples are taken every interval from now on, and when
- * asked for. */
+/* hw, inventory and self must outlive it. Takes samples every interval, and when woken. */
 int sampler_open(struct sampler **ret, struct uv_loop_s *, const struct hw *, struct inventory *,
 		 struct self_counters *self, const struct sampler_opts *,
 		 const struct sampler_hooks *, struct err *);
-/* A sample now instead of at the next tick; in a storm of changes as soon as the last one is as
- * long ago as it took. */
+/* Takes a sample now, not at the next tick. In a storm of changes, only after a pause as long as
+ * the last sample took. */
 void sampler_wake(struct sampler *);
-/* The inventory changed: devices that came or went and links are sampled at once, all else with the
- * next tick. */
+/* The inventory changed: takes a sample now if devices were added or removed or links changed,
+ * otherwise at the next tick. */
 void sampler_follow(struct sampler *);
-/* What is diagnosed from the next sample on goes by these. */
+/* Uses these thresholds from the next sample on. */
 void sampler_judge_by(struct sampler *, const struct thresholds *);
-/* NULL is fine. A sample in flight is waited for; the struct is gone when the loop has run out of
- * handles. */
+/* Reads the last report on a worker, one reader after the other. No sample starts meanwhile,
+ * because the next but one overwrites the report. Readers that still wait when the sampler closes
+ * get no report. */
+void sampler_read_report(struct sampler *, struct report_reader *);
+/* NULL is fine. Waits for a sample in flight; the struct is freed when the loop has no handles
+ * left. */
 void sampler_close(struct sampler *);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* self_metrics.c - see self_metrics.h; the counters come from the list in self_counters.h. */
 #include "self_metrics.h"
 
@@ -72,7 +73,7 @@ static void add_rescans(struct page *p, const struct self_metrics *m)
 static void add_programs(struct page *p, const struct self_metrics *m)
 {
 	page_begin(p, "rocelet_bpf_program_loaded", "gauge",
-		   "1 where a BPF program is attached, 0 where the kernel refused it.");
+		   "1 for an attached BPF program, 0 for one that the kernel rejected.");
 	for (unsigned i = 0; i < m->n_programs; i++)
 		text_addf(&p->text, "rocelet_bpf_program_loaded{program=\"%s\",hook=\"%s\"} %d\n",
 			  m->programs[i].name, m->programs[i].hook,
@@ -80,10 +81,28 @@ static void add_programs(struct page *p, const struct self_metrics *m)
 	page_end(p);
 }
 
+static void self_metrics_add_config(struct page *p, const struct self_metrics *m)
+{
+	page_begin(
+		p, "rocelet_config_info", "info",
+		"The configuration in use: hash of the file, node group, and number of configurations since the start.");
+	text_addf(&p->text,
+		  "rocelet_config_info{digest=\"%016" PRIx64 "\",group=\"%s\",generation=\"%" PRIu64
+		  "\"} 1\n",
+		  m->config_digest, m->config_group, m->config_generation);
+	page_end(p);
+	self_metrics_add_number(p, "rocelet_config_ok", "gauge",
+				"1 while the whole configuration file is in use.", m->config_ok);
+	self_metrics_add_number(
+		p, "rocelet_config_held", "gauge",
+		"1 while a change of the configuration waits for pods to release the devices that it withdraws.",
+		m->config_held);
+}
+
 static void add_compat(struct page *p, const struct self_metrics *m)
 {
 	page_begin(p, "node_scrape_collector_success", "gauge",
-		   "1 while there are RDMA devices, under node_exporter's name.");
+		   "1 if the host has RDMA devices, under node_exporter's name.");
 	text_addf(&p->text, "node_scrape_collector_success{collector=\"infiniband\"} %d\n",
 		  m->compat_success);
 	page_end(p);
@@ -98,25 +117,38 @@ static void self_metrics_add_process(struct page *p, const struct self_metrics *
 	if (m->rss_bytes > 0)
 		self_metrics_add_number(p, "process_resident_memory_bytes", "gauge",
 					"Resident memory.", m->rss_bytes);
+	if (m->virtual_bytes > 0)
+		self_metrics_add_number(p, "process_virtual_memory_bytes", "gauge",
+					"Virtual memory.", m->virtual_bytes);
+	if (m->open_fds > 0)
+		self_metrics_add_number(p, "process_open_fds", "gauge", "Open file descriptors.",
+					m->open_fds);
 	self_metrics_add_number(p, "process_max_fds", "gauge",
-				"Most file descriptors that may be open.", m->open_fds_max);
+				"Maximum number of open file descriptors.", m->open_fds_max);
 }
 
+static void add_build(struct page *p, const struct self_metrics *m)
+{
+	page_begin(p, "rocelet_build_info", "info",
+		   "Version of the daemon, and the revision of its sources.");
+	text_addf(&p->text,
+		  "rocelet_build_info{version=\"" ROCELET_VERSION "\",revision=\"%s\"} 1\n",
+		  m->revision ? m->revision : "unknown");
+	page_end(p);
+}
+
+/* All counters here begin with the process. */
 int self_metrics_render(struct page *p, const struct self_metrics *m)
 {
-	page_begin(p, "rocelet_build_info", "info", "Version of the daemon.");
-	text_addf(&p->text, "rocelet_build_info{version=\"%s\"} 1\n", ROCELET_VERSION);
-	page_end(p);
+	p->created_unix_ms = m->start_unix_ms;
+	add_build(p, m);
 	self_metrics_add_counters(p, &m->counters);
 	self_metrics_add_number(p, "rocelet_log_lines_dropped_total", "counter",
 				"Log lines dropped by rate limits.", m->log_lines_dropped);
-	self_metrics_add_number(p, "rocelet_config_ok", "gauge",
-				"1 while the configuration file is in use as a whole.",
-				m->config_ok);
+	self_metrics_add_config(p, m);
 	self_metrics_add_number(
 		p, "rocelet_config_resources_refused", "gauge",
-		"Resources whose text in the configuration file is wrong: left out, or as they were "
-		"before.",
+		"Invalid resources in the configuration file: left out, or used as before.",
 		m->config_refusals);
 	if (m->tls_expires_s > 0)
 		self_metrics_add_number(
@@ -124,21 +156,21 @@ int self_metrics_render(struct page *p, const struct self_metrics *m)
 			"When the certificate of the TCP listener expires, since the Unix epoch.",
 			m->tls_expires_s);
 	self_metrics_add_number(p, "rocelet_inventory_generation", "gauge",
-				"Grows with every change of the inventory.",
+				"Incremented by every change of the inventory.",
 				m->inventory_generation);
 	add_rescans(p, m);
 	add_seconds(p, "rocelet_last_sample_seconds", "gauge",
 		    "Duration of the last sample of all counters, rendering included.",
 		    m->sample_us);
 	add_seconds(p, "rocelet_sample_timestamp_seconds", "gauge",
-		    "When the numbers on this page were read, since the Unix epoch.",
+		    "Time of the sample on this page, since the Unix epoch.",
 		    m->sample_unix_ms * 1000);
 	add_seconds(p, "rocelet_loop_lag_seconds", "gauge",
-		    "How late the event loop was for the last sampling tick.", m->loop_lag_us);
-	add_seconds(p, "rocelet_oldest_work_seconds", "gauge",
-		    "How long the oldest work on a worker thread had been running when the sample "
-		    "began; 0 when none was.",
-		    m->oldest_job_us);
+		    "Delay of the event loop at the last sampling tick.", m->loop_lag_us);
+	add_seconds(
+		p, "rocelet_oldest_work_seconds", "gauge",
+		"Age of the oldest running job on a worker thread when the sample began; 0: none.",
+		m->oldest_job_us);
 	add_programs(p, m);
 	if (m->compat)
 		add_compat(p, m);
@@ -146,5 +178,6 @@ int self_metrics_render(struct page *p, const struct self_metrics *m)
 	qp_series(p, &m->qps);
 	event_series(p, &m->events);
 	self_metrics_add_process(p, m);
+	p->created_unix_ms = 0;
 	return p->text.failed || p->heads.failed ? -ENOMEM : 0;
 }

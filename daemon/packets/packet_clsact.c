@@ -1,5 +1,6 @@
-/* packet_clsact.c - the qdisc made or found, a filter for each direction, and all of it taken back.
- */
+// SPDX-License-Identifier: Apache-2.0
+/* packet_clsact.c - creates or finds the qdisc, adds a filter per direction, and removes all of
+ * it. */
 #include "packet_clsact.h"
 
 #include <bpf/libbpf.h>
@@ -12,10 +13,10 @@
 #include "netns.h"
 #include "nlsock.h"
 
-/* Ours, at any priority: what a crash has left is replaced by it. "RoCE". */
+/* Our handle ("RoCE") at any priority, so that an attach replaces filters left by a crash. */
 #define HANDLE 0x526f4345
 
-/* Where a priority belongs to a filter of another kind or protocol, the next one is tried. */
+/* If a priority is used by a filter of another kind or protocol, the next one is tried. */
 #define LAST_PRIORITY 8
 
 struct filter {
@@ -25,7 +26,7 @@ struct filter {
 
 struct packet_clsact {
 	int netns_fd, ifindex;
-	bool made; /* the qdisc is ours */
+	bool made; /* we created the qdisc */
 	struct filter filters[2];
 };
 
@@ -35,7 +36,7 @@ static struct bpf_tc_hook hook_of(const struct packet_clsact *c, enum bpf_tc_att
 		.sz = sizeof(struct bpf_tc_hook), .ifindex = c->ifindex, .attach_point = point};
 }
 
-/* Not 0, as the kernel would choose one behind those that others chose. */
+/* The priority is not 0, with which the kernel would choose one after existing filters. */
 static int filter_attach(const struct packet_clsact *c, struct filter *f, int prog_fd)
 {
 	struct bpf_tc_hook hook = hook_of(c, f->point);
@@ -57,7 +58,7 @@ static int filter_attach(const struct packet_clsact *c, struct filter *f, int pr
 	return r;
 }
 
-/* Not if another took its place, another rocelet for one. */
+/* Leaves the filter if it was replaced, e.g. by another rocelet. */
 static int filter_detach(const struct packet_clsact *c, const struct filter *f)
 {
 	struct bpf_tc_hook hook = hook_of(c, f->point);
@@ -76,7 +77,7 @@ static int on_filter(const struct nlmsghdr *h, void *arg)
 	return 0;
 }
 
-/* True also where it cannot be told. */
+/* Has the qdisc any filters? Also true on failure. */
 static bool is_used(const struct packet_clsact *c, uint32_t parent)
 {
 	struct tcmsg tc = {.tcm_ifindex = c->ifindex, .tcm_parent = parent};

@@ -1,8 +1,9 @@
-/* packet_job.c - opens the namespace, finds the interface, attaches, and sees what that takes.
+// SPDX-License-Identifier: Apache-2.0
+/* packet_job.c - opens the namespace, finds the interface, attaches, and measures the memory.
  *
- * How much memory maps take depends on the kernel and its CPUs: it is asked once they are there. So
- * for a moment the budget may be exceeded, by one port. Loading a program costs the verifier's
- * time, so what is known not to fit is not tried. */
+ * The memory of maps depends on the kernel and the number of CPUs, so it is measured once they
+ * exist. So one port may exceed the budget for a moment. Loading a program costs verifier time, so
+ * what is known not to fit is not tried. */
 #include "packet_job.h"
 
 #include <inttypes.h>
@@ -10,17 +11,18 @@
 #include "cleanup.h"
 #include "netns.h"
 
-/* What is left of a name whose namespace is gone is an ordinary file for a moment (-EINVAL). */
+/* The mount point of a removed namespace is an ordinary file for a moment (-EINVAL). */
 static int packet_job_open_namespace(const struct packet_job *j, struct err *e)
 {
 	const struct netns_id *id = &j->want.netns;
 	int r;
 
 	if (!id->path[0])
-		return err_set(e, -ENOENT, "its network namespace has no name to enter it by");
+		return err_set(e, -ENOENT,
+			       "its network namespace is unreachable: no path is known");
 	r = id->ino ? netns_open_id(j->hw, id, e) : netns_open_path(j->hw, id->path, e);
 	if (r == -ENOENT || r == -EINVAL)
-		return err_set(e, -ESTALE, "its network namespace is gone");
+		return err_set(e, -ESTALE, "its network namespace was removed");
 	return r;
 }
 
@@ -31,7 +33,7 @@ static int packet_job_index_of(void *name)
 	return index ? (int)index : -errno;
 }
 
-/* By its name where the inventory does not know it. netns_fd -1: ours. */
+/* By name if the inventory does not have its index. netns_fd -1: ours. */
 static int find_interface(struct packet_job *j, int netns_fd, struct err *e)
 {
 	char *name = j->want.port.netdev;
@@ -40,7 +42,7 @@ static int find_interface(struct packet_job *j, int netns_fd, struct err *e)
 	if (r == 0)
 		r = netns_fd < 0 ? packet_job_index_of(name)
 				 : netns_run(netns_fd, packet_job_index_of, name);
-	return r < 0 ? err_set(e, r, "there is no such interface") : r;
+	return r < 0 ? err_set(e, r, "no such interface") : r;
 }
 
 static int job_port_attach(struct packet_job *j, const struct packet_port_spec *spec)
@@ -61,7 +63,7 @@ static void job_port_detach(struct packet_job *j)
 	j->hook = PACKET_HOOK_NONE;
 }
 
-/* Within the room that there is, or not at all. */
+/* Attaches within the available room, or not at all. */
 static int attach_small(struct packet_job *j, const struct packet_port_spec *spec)
 {
 	int r = job_port_attach(j, spec);
@@ -75,7 +77,7 @@ static int attach_small(struct packet_job *j, const struct packet_port_spec *spe
 		       j->memory / 1024, j->room / 1024);
 }
 
-/* Where there is no room for both, its table of flows is given up first. */
+/* If there is no room for both, tries without the flow table. */
 static int attach_fitting(struct packet_job *j, struct packet_port_spec *spec)
 {
 	uint32_t flows = spec->flows;
@@ -89,7 +91,7 @@ static int attach_fitting(struct packet_job *j, struct packet_port_spec *spec)
 		r = attach_small(j, spec);
 	}
 	if (r == 0 && spec->flows != flows)
-		err_set(&j->err, -ENOSPC, "its table of flows does not fit into --bpf-memory");
+		err_set(&j->err, -ENOSPC, "its flow table does not fit into --bpf-memory");
 	return r;
 }
 

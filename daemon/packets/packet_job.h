@@ -1,4 +1,5 @@
-/* packet_job.h - attaching one port, from its name to a program that counts: what a worker does for
+/* SPDX-License-Identifier: Apache-2.0 */
+/* packet_job.h - attaches one port, from its name to a counting program: the worker's part of
  * packet_ports.c. Synchronous, no log. */
 #pragma once
 
@@ -9,18 +10,18 @@
 struct packet_job {
 	const struct hw *hw;
 	struct packet_wanted want;
-	uint64_t room; /* bytes that its maps may take */
-	bool no_flows; /* its table of flows is known not to fit: do not try */
+	uint64_t room; /* bytes left for its maps */
+	bool no_flows; /* its flow table is known not to fit: do not try */
 
-	/* The answer. result 0: fd is attached; err has a sentence if it does without its table of
-	 * flows. Otherwise fd is NULL and err says why; -ESTALE: its namespace, -ENODEV: the
-	 * interface is gone. */
+	/* Results. result 0: fd is attached; err has a message if it has no flow table. Otherwise
+	 * fd is NULL and err is the reason; -ESTALE: the namespace was removed, -ENODEV: the
+	 * interface was. */
 	int result;
 	struct packet_port_fd *fd;
 	enum packet_hook hook;
 	uint32_t flows;
 	uint64_t memory;
-	uint64_t needs; /* bytes that it takes at least, once that was measured; else 0 */
+	uint64_t needs; /* minimum of bytes that it needs, if measured; else 0 */
 	uint64_t needs_with_flows;
 	struct err err;
 };

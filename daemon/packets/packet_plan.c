@@ -1,4 +1,5 @@
-/* packet_plan.c - candidates from each source, then each interface once. */
+// SPDX-License-Identifier: Apache-2.0
+/* packet_plan.c - collects candidates from each source, then removes duplicates. */
 #include "packet_plan.h"
 
 #include <errno.h>
@@ -14,13 +15,13 @@ struct build {
 	const struct options *options;
 	struct packet_wanted *items;
 	size_t n;
-	bool *planned; /* for each of the pods: its interface is among the items */
+	bool *planned; /* for each attachment: its interface is among the items */
 	bool failed;
 };
 
 #define COPY(dst, src) snprintf((dst), sizeof(dst), "%s", (src))
 
-/* NULL: out of memory, and the build has failed. */
+/* NULL: out of memory; marks the build as failed. */
 static struct packet_wanted *packet_add_wanted(struct build *b, enum packet_role role)
 {
 	struct packet_wanted *w = array_push(b->items, b->n);
@@ -37,7 +38,7 @@ static struct packet_wanted *packet_add_wanted(struct build *b, enum packet_role
 	return w;
 }
 
-/* --- what is configured ----------------------------------------------------------------------- */
+/* --- configured interfaces -------------------------------------------------------------------- */
 
 static const struct netdev *packet_netdev_named(const struct host *h, const char *name)
 {
@@ -47,7 +48,7 @@ static const struct netdev *packet_netdev_named(const struct host *h, const char
 	return NULL;
 }
 
-/* The RDMA device on it, if any. */
+/* Fills in the RDMA device on it, if any. */
 static void packet_find_device(struct packet_port *p, const struct host *h)
 {
 	for (size_t i = 0; i < h->n_rdma; i++)
@@ -86,8 +87,8 @@ static bool packet_is_soft_roce(const struct rdma_dev *dev)
 	return strcmp(dev->driver, "rxe") == 0;
 }
 
-/* The attachment that brings, has or had this device in a pod: its place among them, or how many
- * there are. */
+/* Index of the attachment of this device, unless it is free; the number of attachments if there is
+ * none. */
 static size_t packet_pod_of(const struct build *b, const struct rdma_dev *dev)
 {
 	size_t i = 0;
@@ -117,8 +118,8 @@ static void in_namespace(struct packet_wanted *w, const struct host *h)
 	}
 }
 
-/* A port whose netdev is nowhere to be seen is watched only where we put it ourselves, and what is
- * on its way to a pod or back is not. */
+/* A port whose netdev is not visible is watched only if we attached it, and not while it is
+ * attaching or returning. */
 static void packet_add_port(struct build *b, const struct rdma_dev *dev,
 			    const struct rdma_port *port)
 {
@@ -160,7 +161,8 @@ static void packet_add_devices(struct build *b)
 			packet_add_port(b, &b->host->rdma[i], &b->host->rdma[i].ports[k]);
 }
 
-/* What we attached to pods, and the inventory does not see there: by what we know of it. */
+/* Adds devices that we attached to pods and that the inventory cannot see there, from their
+ * attachment records. */
 static void add_pods(struct build *b)
 {
 	for (size_t i = 0; i < b->pods.n; i++) {
@@ -183,14 +185,14 @@ static void add_pods(struct build *b)
 	}
 }
 
-/* --- each once -------------------------------------------------------------------------------- */
+/* --- duplicates ------------------------------------------------------------------------------- */
 
 static int cmp_numbers(uint64_t a, uint64_t b)
 {
 	return a < b ? -1 : a > b;
 }
 
-/* An index is enough where the namespace has an id. */
+/* If the namespace has an id, the index identifies the interface. */
 int packet_wanted_cmp(const struct packet_wanted *a, const struct packet_wanted *b)
 {
 	int r = (a->port.nsid > b->port.nsid) - (a->port.nsid < b->port.nsid);
@@ -212,7 +214,7 @@ bool packet_wanted_same(const struct packet_wanted *a, const struct packet_wante
 	       strcmp(a->netns.path, b->netns.path) == 0;
 }
 
-/* What is said of an interface in the configuration goes first. */
+/* If several sources have an interface, the configuration has precedence. */
 static int precedence(enum packet_role role)
 {
 	static const int rank[] = {

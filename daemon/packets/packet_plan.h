@@ -1,10 +1,11 @@
-/* packet_plan.h - which interfaces the packet programs are to watch: the inventory x what we
- * attached to pods x the configuration. Pure.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* packet_plan.h - which interfaces the packet programs watch, from the inventory, our attachments
+ * and the configuration. Pure.
  *
- * Watched are the netdevs of soft-RoCE devices, here, in namespaces that the inventory knows and in
- * pods that we attached one to; and what is configured, in our own namespace. Other devices that we
- * attached to pods only if that is configured, too: of hardware RoCE hardly anything passes the
- * kernel, and each costs memory on every CPU. */
+ * Watched are: the netdevs of soft-RoCE devices, in our namespace, in namespaces that the inventory
+ * knows, and in pods that we attached one to; and configured interfaces in our own namespace. Other
+ * devices attached to pods are watched only if configured, because hardly any packet of hardware
+ * RoCE passes through the kernel, and each port costs memory on every CPU. */
 #pragma once
 
 #include "attach_status.h"
@@ -13,10 +14,10 @@
 #include "packet_sample.h"
 
 struct packet_wanted {
-	/* As it will be shown; hook, error and memory are still to come. */
+	/* For display; hook, error and memory are filled in later. */
 	struct packet_port port;
-	/* By which its namespace is opened; path "": ours, or no way into it is known. Without an
-	 * inode the path is all there is. */
+	/* To open its namespace; path "": ours, or not reachable. Without an inode, only the path
+	 * identifies it. */
 	struct netns_id netns;
 	bool xdp;
 };
@@ -26,13 +27,13 @@ struct packet_plan {
 	size_t n;
 };
 
-/* Replaces *plan. A configured netdev that is not there is an item without an index. -ENOMEM leaves
- * it as it was. */
+/* Replaces *plan. A configured netdev that does not exist is an item without an index. -ENOMEM
+ * leaves *plan unchanged. */
 int packet_plan_build(struct packet_plan *, const struct host *, struct attach_list,
 		      const struct options *);
 void packet_plan_done(struct packet_plan *);
 
-/* By place: namespace, then interface. 0: the same interface, as far as can be told. */
+/* Orders by namespace, then interface. 0: the same interface, as far as known. */
 int packet_wanted_cmp(const struct packet_wanted *, const struct packet_wanted *);
-/* The same interface, and it is to be watched in the same way. */
+/* The same interface, to be watched in the same way. */
 bool packet_wanted_same(const struct packet_wanted *, const struct packet_wanted *);

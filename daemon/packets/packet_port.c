@@ -1,9 +1,10 @@
-/* packet_port.c - the packet program of one interface: loaded, attached, read.
+// SPDX-License-Identifier: Apache-2.0
+/* packet_port.c - the packet program of one interface: load, attach, read.
  *
  * Happy path: open the object, size its maps, load -> in the interface's namespace: a link per
- * direction (tcx; BPF_LINK_CREATE) or a filter per direction below clsact, or one XDP link -> keep
- * the descriptors, let go of the object, which is larger than all that. Can fail by: no
- * permission, a kernel without the helpers, an interface that is gone or whose XDP is taken. */
+ * direction (tcx; BPF_LINK_CREATE) or a clsact filter per direction, or one XDP link -> keep the
+ * descriptors, free the object, which takes more memory than they do. Can fail by: no permission, a
+ * kernel without the helpers, an interface that was removed or whose XDP is in use. */
 #include "packet_port.h"
 
 #include <bpf/bpf.h>
@@ -30,15 +31,15 @@
 #define TCX_INGRESS 46
 #define TCX_EGRESS  47
 #define TCX_BEFORE                                                                                 \
-	(1u << 3) /* BPF_F_BEFORE: in front of all others, so that we see what they drop */
+	(1u << 3) /* BPF_F_BEFORE: before all other programs, so that we see what they drop */
 
 #define COPY_TRIES 8
 
 struct packet_port_fd {
 	int counts_fd, flows_fd; /* flows_fd: -1 = none */
-	uint32_t n_sets;	 /* of its table of flows */
+	uint32_t n_sets;	 /* of its flow table */
 	int link_fd[N_ROCE_DIRECTIONS];
-	uint32_t program[N_ROCE_DIRECTIONS]; /* their numbers, see own_programs.h */
+	uint32_t program[N_ROCE_DIRECTIONS]; /* program ids, see own_programs.h */
 	struct packet_clsact *clsact;
 	uint64_t memory;
 };
@@ -53,7 +54,7 @@ struct attaching {
 
 /* --- attach, inside the namespace ----------------------------------------------------------- */
 
-/* The decoder begins with MAC addresses. */
+/* The decoder expects MAC addresses first, so only Ethernet is supported. */
 static int check_interface(int ifindex, struct err *e)
 {
 	AUTO_FD fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -71,7 +72,7 @@ static struct bpf_program *packet_port_program_of(const struct bpf_object *objec
 	return bpf_object__find_program_by_name(object, name);
 }
 
-/* Each stands there twice, as flows cost those who only count. */
+/* Each program exists in two variants, because flows cost time even if they are not counted. */
 static const struct bpf_program *our_program(const struct attaching *a, const char *name)
 {
 	char with_flows[32];
@@ -95,7 +96,7 @@ static int attach_xdp(struct attaching *a)
 	int fd = link_create(program, a->spec->ifindex, BPF_XDP, XDP_FLAGS_DRV_MODE);
 
 	if (fd == -EEXIST || fd == -EBUSY)
-		return err_set(a->err, -EBUSY, "XDP: another program is there already");
+		return err_set(a->err, -EBUSY, "XDP: another program is attached");
 	if (fd < 0)
 		fd = link_create(program, a->spec->ifindex, BPF_XDP, XDP_FLAGS_SKB_MODE);
 	if (fd < 0)
@@ -124,7 +125,7 @@ static int attach_tcx(struct attaching *a)
 	return 0;
 }
 
-/* Before Linux 6.6 the kernel knows no such attach type, -EINVAL. */
+/* Kernels before 6.6 reject the attach type with -EINVAL; falls back to clsact. */
 static int attach_tc(struct attaching *a)
 {
 	int r = a->spec->clsact ? -EINVAL : attach_tcx(a);
@@ -166,7 +167,8 @@ static struct roce_packets_bpf__rodata *constants_of(const struct bpf_object *ob
 	{
 		if (!strstr(bpf_map__name(map), ".rodata"))
 			continue;
-		/* Const in older versions of libbpf, though it is there to be written. */
+		/* Older versions of libbpf return const, although the memory is meant to be
+		 * written. */
 		constants = (void *)(uintptr_t)bpf_map__initial_value(map, &size);
 		return size < sizeof(struct roce_packets_bpf__rodata) ? NULL : constants;
 	}
@@ -199,7 +201,7 @@ static int size_maps(const struct bpf_object *object, uint32_t flows)
 	return r < 0 ? r : size_map(object, "pending", flows);
 }
 
-/* Only what will be attached is loaded: the verifier's time is the larger part of all this. */
+/* Loads only the programs that will be attached: the verifier takes most of the time. */
 static void choose_programs(const struct bpf_object *object, const struct packet_port_spec *spec)
 {
 	struct bpf_program *program;
@@ -231,14 +233,14 @@ static int load(struct bpf_object **ret, const struct packet_port_spec *spec, st
 		const char *words = bpf_log_take_words();
 
 		bpf_object__close(object);
-		return err_set(e, r, "packet program: loading it: %s%s%s", strerror(-r),
+		return err_set(e, r, "cannot load the packet program: %s%s%s", strerror(-r),
 			       words[0] ? ": " : "", words);
 	}
 	*ret = object;
 	return 0;
 }
 
-/* Bytes that the kernel accounts to it (fdinfo), 0 = it does not say. */
+/* Bytes that the kernel accounts to it (fdinfo), 0 = not reported. */
 static uint64_t map_memory(const struct bpf_map *map)
 {
 	unsigned long long bytes = 0;
@@ -278,7 +280,7 @@ static int keep_maps(struct packet_port_fd *p, const struct bpf_object *object, 
 	return p->flows_fd < 0 ? -errno : 0;
 }
 
-/* --- what others call ----------------------------------------------------------------------- */
+/* --- interface ------------------------------------------------------------------------------ */
 
 static struct packet_port_fd *port_new(void)
 {
@@ -300,9 +302,9 @@ static int packet_port_open_port(struct attaching *a)
 	if (a->spec->netns_fd < 0)
 		return attach_in_netns(a);
 	r = netns_run(a->spec->netns_fd, attach_in_netns, a);
-	/* Where the namespace could not be entered, nobody has said so yet. */
+	/* If the namespace could not be entered, no message has been set yet. */
 	if (r < 0 && a->err && a->err->code != r)
-		err_set(a->err, r, "its network namespace: %s", strerror(-r));
+		err_set(a->err, r, "cannot enter its network namespace: %s", strerror(-r));
 	return r;
 }
 
@@ -362,7 +364,7 @@ static void add_counts(struct roce_counts *sum, const struct roce_counts *one)
 		to[i] += from[i];
 }
 
-/* One by one: per-CPU arrays in batches need Linux 5.13. */
+/* One key at a time: batch lookups of per-CPU arrays need Linux 5.13. */
 int packet_port_read(const struct packet_port_fd *p, struct roce_counts ret[N_ROCE_DIRECTIONS])
 {
 	struct roce_counts sums[N_ROCE_DIRECTIONS] = {0};
@@ -384,7 +386,7 @@ int packet_port_read(const struct packet_port_fd *p, struct roce_counts ret[N_RO
 	return 0;
 }
 
-/* Each is read before what comes after it. */
+/* Reads the words in order (acquire), so that the version check works. */
 static void copy_words(uint64_t *to, const uint64_t *from)
 {
 	_Static_assert(sizeof(struct roce_flow_set) % sizeof(*to) == 0, "it is all words");
@@ -392,8 +394,8 @@ static void copy_words(uint64_t *to, const uint64_t *from)
 		to[i] = __atomic_load_n(&from[i], __ATOMIC_ACQUIRE);
 }
 
-/* A set is copied anew if somebody moved in meanwhile. One that changes all the time is a flood's,
- * and told next time. */
+/* Copies a set, and again if a flow was added meanwhile. A set that changes all the time is
+ * skipped; the next reading includes it. */
 static bool copy_set(const struct roce_flow_set *from, struct roce_flow_set *to)
 {
 	for (int i = 0; i < COPY_TRIES; i++) {
@@ -426,7 +428,7 @@ static int walk(const struct roce_flow_set *sets, uint32_t n, packet_flow_fn *fn
 	return 0;
 }
 
-/* Mapped for the moment only: the table is the kernel's memory, not ours. */
+/* Maps the table only for this call, so that it does not count as our memory. */
 int packet_port_flows(const struct packet_port_fd *p, packet_flow_fn *fn, void *arg)
 {
 	size_t size = p->n_sets * sizeof(struct roce_flow_set);

@@ -1,50 +1,51 @@
-/* packet_ports.c - one worker at a time: first it detaches what nobody needs any more, then it
- * attaches one port.
+// SPDX-License-Identifier: Apache-2.0
+/* packet_ports.c - one worker job at a time: first it detaches unused programs, then it attaches
+ * one port.
  *
- * Happy path: follow -> a job for each port that is new -> [worker: open its namespace, attach] ->
- * listed as watched. Can fail by: anything that attaching can (told once, tried again each minute),
- * the budget (tried again once there is room), the plan changing meanwhile (what was
- * attached is given up again). A view holds on to what is attached, so closing waits for views. */
+ * Happy path: follow -> a job for each new port -> [worker: open its namespace, attach] -> listed
+ * as watched. Can fail by: failures of attaching (logged once, retried each minute), the budget
+ * (retried once there is room), a plan that changes meanwhile (the attached program is detached
+ * again). A view holds references to what is attached, so closing waits for views. */
 #include "packet_ports.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "cleanup.h"
-#include "due.h"
 #include "job.h"
 #include "log.h"
 #include "packet_job.h"
 #include "packet_view.h"
+#include "timer.h"
 
 struct watched {
 	struct packet_wanted want;
 	struct attached *attached; /* NULL = not, or not yet */
 	uint64_t retry_ms;	   /* loop time of the next try, 0 = not tried yet */
-	uint64_t needs;		   /* bytes of memory at least, 0 = not known */
+	uint64_t needs;		   /* minimum of bytes that it needs, 0 = not known */
 };
 
 struct packet_ports {
 	struct uv_loop_s *loop;
 	struct packet_ports_opts opts;
-	uint64_t used; /* bytes of what is attached */
-	struct due due;
+	uint64_t used; /* bytes of all attached programs */
+	struct timer timer;
 	bool closing;
 	unsigned views;
 
 	struct watched *items;
-	struct packet_port *list; /* each item as it is shown */
+	struct packet_port *list; /* each item, for display */
 	size_t n;
 	struct attached *dead; /* to be detached by the next job */
-	/* Bytes that the last port with so many flows took. */
+	/* Measured memory in bytes of the last port with `measured_flows` flows. */
 	uint32_t measured_flows;
 	uint64_t measured;
 
 	struct job work;
-	/* The worker's, untouched by the loop while it works. */
+	/* Owned by the worker while it runs. */
 	bool attaching;
 	struct attached *detaching;
-	struct attached *place; /* for what is attached */
+	struct attached *place; /* memory for the result, allocated before the job */
 	struct packet_job job;
 };
 
@@ -74,25 +75,25 @@ size_t packet_ports_list(const struct packet_ports *p, const struct packet_port 
 	return p->n;
 }
 
-/* --- what an attach led to -------------------------------------------------------------------- */
+/* --- result of an attach ---------------------------------------------------------------------- */
 
-/* A pod that ends takes its interface, and its namespace and the name of it, along before the
- * inventory knows. */
-static bool went_with_its_pod(const struct packet_port *port)
+/* When a pod ends, its interface, namespace and namespace name are removed before the inventory
+ * notices. Such a failure is expected. */
+static bool ended_with_its_pod(const struct packet_port *port)
 {
 	return port->nsid != NSID_HOST &&
 	       (port->error == -ESTALE || port->error == -ENODEV || port->error == -ENOENT);
 }
 
-static void tell_failed(const struct packet_port *port, const char *in, const struct err *e)
+static void packet_log_failed(const struct packet_port *port, const char *in, const struct err *e)
 {
-	if (went_with_its_pod(port))
-		log_info("bpf", 0, "%s%s%s: its RoCE packets are not counted: %s", port->netdev, in,
+	if (ended_with_its_pod(port))
+		log_info("bpf", 0, "%s%s%s: cannot count RoCE packets: %s", port->netdev, in,
 			 port->netns, e->msg);
 	else
-		log_warn("bpf", 0, "%s%s%s: its RoCE packets are not counted: %s, trying again %s",
+		log_warn("bpf", 0, "%s%s%s: cannot count RoCE packets: %s; retrying %s",
 			 port->netdev, in, port->netns, e->msg,
-			 port->error == -ENOSPC ? "when there is room" : "each minute");
+			 port->error == -ENOSPC ? "when memory is free" : "each minute");
 }
 
 static void log_outcome(const struct packet_port *port, int error_before, const struct err *e)
@@ -100,16 +101,16 @@ static void log_outcome(const struct packet_port *port, int error_before, const 
 	const char *in = port->netns[0] ? " in " : "";
 
 	if (port->error && port->error != error_before)
-		tell_failed(port, in, e);
+		packet_log_failed(port, in, e);
 	else if (port->error == 0 && e->code)
 		log_warn("bpf", 0, "%s%s%s: %s, going on without it", port->netdev, in, port->netns,
 			 e->msg);
 	else if (port->error == 0 && error_before)
-		log_info("bpf", 0, "%s%s%s: its RoCE packets are counted now", port->netdev, in,
+		log_info("bpf", 0, "%s%s%s: RoCE packets are counted now", port->netdev, in,
 			 port->netns);
 }
 
-static int compare_wanted(const void *a, const void *b)
+static int packet_compare_wanted(const void *a, const void *b)
 {
 	const struct watched *y = b;
 
@@ -119,12 +120,13 @@ static int compare_wanted(const void *a, const void *b)
 static struct watched *packet_find_watched(struct watched *items, size_t n,
 					   const struct packet_wanted *want)
 {
-	struct watched *w = n ? bsearch(want, items, n, sizeof(*items), compare_wanted) : NULL;
+	struct watched *w = n ? bsearch(want, items, n, sizeof(*items), packet_compare_wanted)
+			      : NULL;
 
 	return w && packet_wanted_same(&w->want, want) ? w : NULL;
 }
 
-/* For the item that it was attached for, or for nobody. */
+/* Gives the program to its item; if that was removed meanwhile, detaches it. */
 static void take_attached(struct packet_ports *p, struct watched *w)
 {
 	struct attached *a = take_ptr(p->place);
@@ -213,7 +215,7 @@ static uint64_t memory_left(const struct packet_ports *p)
 	return p->opts.memory_budget > p->used ? p->opts.memory_budget - p->used : 0;
 }
 
-/* What did not fit goes on not fitting until there is room for it. */
+/* A port that did not fit is not retried until there is room for it. */
 static bool waits_for_room(const struct packet_ports *p, const struct watched *w)
 {
 	return p->list[w - p->items].error == -ENOSPC && w->needs;
@@ -239,24 +241,24 @@ static struct watched *packet_next_due(struct packet_ports *p)
 	return NULL;
 }
 
-static void packet_on_due(void *arg)
+static void packet_on_timer(void *arg)
 {
 	begin_next(arg);
 }
 
-/* Wakes up for the next try, and never where there is none to come. */
+/* Sets the timer for the next retry, or none if no retry is pending. */
 static void wait_for_next(struct packet_ports *p)
 {
-	uint64_t soon = uv_now(p->loop) + 1, next = DUE_NEVER;
+	uint64_t soon = uv_now(p->loop) + 1, next = TIMER_NEVER;
 
 	for (size_t i = 0; i < p->n; i++)
 		if (!p->items[i].attached && !waits_for_room(p, &p->items[i]) &&
 		    p->items[i].retry_ms < next)
 			next = p->items[i].retry_ms;
-	due_at(&p->due, next > soon ? next : soon);
+	timer_at(&p->timer, next > soon ? next : soon);
 }
 
-/* False: without memory nothing can be attached now. */
+/* False: out of memory, retried later. */
 static bool begin_attach(struct packet_ports *p, struct watched *w)
 {
 	if (!p->place)
@@ -272,7 +274,7 @@ static bool begin_attach(struct packet_ports *p, struct watched *w)
 	return true;
 }
 
-/* What is dead goes first, in a job of its own: then there is more room. */
+/* Detaches first, in a job of its own, because that frees memory of the budget. */
 static void begin_next(struct packet_ports *p)
 {
 	struct watched *w = NULL;
@@ -291,12 +293,12 @@ static void begin_next(struct packet_ports *p)
 	if (!p->closing)
 		wait_for_next(p);
 	else if (!p->views)
-		due_close(&p->due, packet_ports_free);
+		timer_close(&p->timer, packet_ports_free);
 }
 
 /* --- the plan --------------------------------------------------------------------------------- */
 
-/* A port that stays keeps what became of it. */
+/* A port that is also in the new plan keeps its state. */
 static void carry_over(struct packet_ports *p, struct watched *w, struct packet_port *port)
 {
 	struct watched *old = packet_find_watched(p->items, p->n, &w->want);
@@ -334,7 +336,7 @@ void packet_ports_follow(struct packet_ports *p, const struct packet_plan *plan)
 		free(items);
 		free(list);
 		log_warn("bpf", -ENOMEM,
-			 "interfaces to be watched have changed, going on with those before");
+			 "cannot update the watched interfaces, keeping the previous ones");
 		return;
 	}
 	for (size_t i = 0; i < plan->n; i++) {
@@ -388,7 +390,7 @@ int packet_ports_open(struct packet_ports **ret, struct uv_loop_s *loop, const s
 	p->loop = loop;
 	p->opts = *opts;
 	p->job.hw = hw;
-	due_init(&p->due, loop, packet_on_due, p);
+	timer_init(&p->timer, loop, packet_on_timer, p);
 	*ret = p;
 	return 0;
 }
@@ -398,7 +400,7 @@ void packet_ports_close(struct packet_ports *p)
 	if (!p)
 		return;
 	p->closing = true;
-	due_at(&p->due, DUE_NEVER);
+	timer_at(&p->timer, TIMER_NEVER);
 	replace_items(p, NULL, NULL, 0);
 	begin_next(p);
 }

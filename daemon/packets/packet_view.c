@@ -1,4 +1,5 @@
-/* packet_view.c - one look at the counts of everything that is watched. */
+// SPDX-License-Identifier: Apache-2.0
+/* packet_view.c - reads the counters of everything that is watched. */
 #include "packet_view.h"
 
 #include <stdlib.h>
@@ -58,7 +59,7 @@ static int on_flow(const struct roce_flow_key *key, const struct roce_flow *flow
 	return 0;
 }
 
-/* Only out of memory is a reason to have no flows at all: a table that cannot be read has none. */
+/* Only -ENOMEM fails: a table that cannot be read counts as empty. */
 static int packet_view_read_flows(const struct packet_view *v, struct packet_sample *s)
 {
 	int r = 0;

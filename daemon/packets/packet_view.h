@@ -1,17 +1,18 @@
-/* packet_view.h - what packet_ports.c shares with the reading of a view. For nobody else. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* packet_view.h - shared by packet_ports.c and the reading of views; private to them. */
 #pragma once
 
 #include "packet_port.h"
 #include "packet_ports.h"
 
-/* A program at an interface, as long as the list or a view needs it. Only the loop's thread counts
- * and changes it; others read through fd. */
+/* A program attached to an interface, kept while the list or a view refers to it. Only the loop's
+ * thread changes it; other threads read through fd. */
 struct attached {
 	struct packet_port_fd *fd;
 	uint64_t memory;
 	int result; /* of detaching it */
 	unsigned refs;
-	struct attached *next; /* among those that are to be detached */
+	struct attached *next; /* in the list of programs to detach */
 };
 
 struct packet_view {
@@ -21,7 +22,7 @@ struct packet_view {
 	size_t n;
 };
 
-/* Copies the ports; attached is to be filled in. NULL: out of memory. */
+/* Copies the ports; the caller fills in `attached`. NULL: out of memory. */
 struct packet_view *packet_view_new(struct packet_ports *owner, const struct packet_port *,
 				    size_t n);
 void packet_view_free(struct packet_view *);

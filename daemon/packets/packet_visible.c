@@ -1,4 +1,5 @@
-/* packet_visible.c - windows one after the other, each with its own word. */
+// SPDX-License-Identifier: Apache-2.0
+/* packet_visible.c - consecutive windows, each with its own verdict. */
 #include "packet_visible.h"
 
 #include <errno.h>
@@ -36,7 +37,7 @@ void visible_judge(struct visible_watch *w, uint64_t now_ms, bool nic_known, uin
 	uint64_t moved, passed;
 
 	if (!w->begun && seen)
-		w->verdict = PACKET_VISIBLE_YES; /* since the program was attached */
+		w->verdict = PACKET_VISIBLE_YES; /* seen since the program was attached */
 	if (!w->begun || seen < w->seen || nic_known != w->nic_known || nic < w->nic) {
 		begin_watch(w, now_ms, nic_known, nic, seen);
 		return;
@@ -68,7 +69,7 @@ static bool visible_is_of(const struct visible_item *item, const struct packet_p
 	       strcmp(item->netns, p->netns) == 0;
 }
 
-/* The ports rarely change, so an item is mostly found where it was. */
+/* The ports rarely change, so the item is mostly found at its previous index. */
 static const struct visible_item *find_visible(const struct visible_table *t,
 					       const struct packet_port *p, size_t i)
 {
@@ -85,7 +86,8 @@ static bool visible_is_watched(const struct packet_port *p)
 	return p->hook != PACKET_HOOK_NONE && p->error == 0;
 }
 
-/* Items of the sample's ports in their order; a port that is not watched begins anew. */
+/* Rebuilds the items in the order of the sample's ports; a port that is not watched starts
+ * again. */
 static int follow(struct visible_table *t, const struct packet_sample *s)
 {
 	struct visible_item *items = calloc(s->n_ports + 1, sizeof(*items));
@@ -107,7 +109,7 @@ static int follow(struct visible_table *t, const struct packet_sample *s)
 	return 0;
 }
 
-/* Whether the NIC's counters say anything of this interface. */
+/* Do the NIC's counters apply to this interface? */
 static bool has_nic(const struct packet_port *p)
 {
 	return p->device_port && p->role != PACKET_MIRROR && visible_is_watched(p);
@@ -140,7 +142,7 @@ static void add_reading(struct nic_count *counts, const struct packet_sample *s,
 	}
 }
 
-/* The readings are by family. */
+/* The readings are grouped by family. */
 static void add_readings(struct nic_count *counts, const struct packet_sample *s,
 			 const struct sample *nic)
 {
@@ -161,7 +163,7 @@ static void add_readings(struct nic_count *counts, const struct packet_sample *s
 	}
 }
 
-/* What the program saw of RoCE, whole or not. */
+/* All RoCE packets that the program saw, including incomplete and malformed ones. */
 static uint64_t seen(const struct roce_counts counts[N_ROCE_DIRECTIONS])
 {
 	const struct roce_counts *in = &counts[ROCE_RECEIVED], *out = &counts[ROCE_SENT];

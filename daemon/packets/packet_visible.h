@@ -1,30 +1,31 @@
-/* packet_visible.h - do an interface's RoCE packets pass the kernel? Measured: counters of the NIC
- * that move while the packet program sees nothing say no, packets that it sees say yes. Pure. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* packet_visible.h - do an interface's RoCE packets pass through the kernel? Measured: no if the
+ * NIC's counters move while the packet program sees nothing, yes if it sees packets. Pure. */
 #pragma once
 
 #include "packet_sample.h"
 #include "sample.h"
 
-/* What the two counted is compared over this time. */
+/* Both counters are compared over this time. */
 #define VISIBLE_WINDOW_MS	10000
-/* Packets that the NIC must have counted in it to prove anything. */
+/* Minimum of packets in a window, by the NIC's counters, for a conclusion. */
 #define VISIBLE_PACKETS		100
-/* Windows in a row that it takes to unsay that packets are seen. */
+/* Consecutive windows needed to revoke the verdict that packets are visible. */
 #define VISIBLE_WINDOWS_AGAINST 3
-/* Of so many packets at least one must be seen: a stray one, for a queue pair that is gone or by
- * another protocol on the port, does not make the others visible. */
+/* At least one in this many packets must be seen. A stray packet, for a removed queue pair or by
+ * another protocol on the port, does not show that the others are visible. */
 #define VISIBLE_ONE_OF		100
 
-/* One interface's measurement. Zero-initialised: nothing is known. */
+/* One interface's measurement. Zero-initialised: unknown. */
 struct visible_watch {
 	enum packet_visibility verdict;
 	bool begun, nic_known;
-	uint64_t begin_ms, nic, seen; /* when the window began */
+	uint64_t begin_ms, nic, seen; /* values at the start of the window */
 	unsigned against;
 };
 
-/* What has been counted until now; nic: packets by the NIC, if nic_known. A counter that fell
- * begins the window anew. */
+/* Takes the totals counted so far; nic: packets by the NIC, if nic_known. A counter that decreased
+ * restarts the window. */
 void visible_judge(struct visible_watch *, uint64_t now_ms, bool nic_known, uint64_t nic,
 		   uint64_t seen);
 
@@ -38,8 +39,8 @@ struct visible_table {
 	size_t n;
 };
 
-/* Fills in `visible` of the sample's ports, from the packets of their RDMA devices in `nic`. A
- * mirror's packets are others', so no NIC's counters speak against it. -ENOMEM: nothing is filled
+/* Fills in `visible` of the sample's ports, from the packets of their RDMA devices in `nic`. The
+ * packets at a mirror port are of other hosts, so no NIC counters apply. -ENOMEM: nothing is filled
  * in. */
 int visible_update(struct visible_table *, struct packet_sample *, const struct sample *nic,
 		   uint64_t now_ms);

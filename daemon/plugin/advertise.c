@@ -1,21 +1,23 @@
-/* advertise.c - which devices the kubelet is told of is decided, in two turns of the loop.
+// SPDX-License-Identifier: Apache-2.0
+/* advertise.c - decides which devices are advertised to the kubelet, in two turns of the loop.
  *
  * Happy path: something changed -> settle timer -> pools_build() -> next turn -> health -> lists to
- * the kubelet. The kubelet's questions come in between: with a thousand devices either turn takes
- * as long as one of them may wait. What changes between the two counts as well: the second turn
- * builds anew then, and nothing is judged or told by what is out of date. */
+ * the kubelet. Splitting the work lets kubelet requests be served in between: with a thousand
+ * devices, each turn takes about as long as a request may wait. If the inputs change between the
+ * turns, the second turn builds the pools again, so that nothing is judged or advertised from stale
+ * data. */
 #include "log.h"
 #include "state.h"
 
 /* A timer of 0 ms may fire in the same turn. */
 #define NEXT_TURN_MS 1
-/* Out of memory: the next try. */
+/* Delay before a retry after out of memory. */
 #define RETRY_MS     1000
 
-/* Wakes when the first hold time ends. */
+/* Wakes up when the first hold time ends. */
 static void arm_hold(struct resources *r)
 {
-	uint64_t first = DUE_NEVER;
+	uint64_t first = TIMER_NEVER;
 
 	for (size_t i = 0; i < r->n_items; i++)
 		for (size_t k = 0; k < r->items[i]->n_tracked; k++) {
@@ -24,18 +26,19 @@ static void arm_hold(struct resources *r)
 
 			first = at < first ? at : first;
 		}
-	due_at(&r->hold, first);
+	timer_at(&r->hold, first);
 }
 
 /* --- deciding --------------------------------------------------------------------------------- */
 
-/* What lies about from before our start is found first. */
-static bool may_tell(const struct resources *r)
+/* Advertise nothing before the engine has found the attachments left from before our start. */
+static bool may_advertise(const struct resources *r)
 {
 	return !r->opts.engine || attach_engine_is_ready(r->opts.engine);
 }
 
-/* Everything that pools are built from; the configuration drops them when it goes. */
+/* The inputs that pools are built from. The configuration is no part: replacing it drops the
+ * pools. */
 static struct built_from sources(const struct resources *r)
 {
 	return (struct built_from){r->inventory->generation,
@@ -58,12 +61,12 @@ void advertise_drop(struct resources *r)
 
 static bool advertise_is_leaving(const struct attach_record *r, const struct pod_list *held)
 {
-	return r->plan.kind == PLAN_VF && r->owner.door == DOOR_NATIVE && r->state != ATTACH_FREE &&
-	       !pod_list_find(held, r->resource, r->id, NULL);
+	return r->plan.kind == PLAN_VF && r->owner.door != DOOR_ADMIN && r->resource[0] &&
+	       r->state != ATTACH_FREE && !pod_list_find(held, r->resource, r->id, NULL);
 }
 
-/* What is on its way back from a pod stays in its pool as what a container holds does, whatever can
- * be seen of it meanwhile. 1: *ret is what is held and that, 0: there is nothing such. */
+/* A device that is returning from a pod stays in its pool like a held one, whatever of it is
+ * visible meanwhile. 1: *ret is the held and the returning devices, 0: no device is returning. */
 static int add_leaving(struct pod_list *ret, const struct resources *r)
 {
 	const struct pod_list *held = holders_held(r->holders);
@@ -101,7 +104,7 @@ static int advertise_build(struct resources *r)
 	return error;
 }
 
-/* What has changed since they were built is not left to the next decision. */
+/* Rebuilds pools that became stale since the first turn. */
 static int advertise_decide(struct resources *r)
 {
 	int error = is_up_to_date(r) ? 0 : advertise_build(r);
@@ -115,7 +118,7 @@ static int advertise_decide(struct resources *r)
 	error = resource_judge(r);
 	if (error == 0) {
 		r->decided = true;
-		error = may_tell(r) ? resource_tell(r) : 0;
+		error = may_advertise(r) ? resource_advertise(r) : 0;
 	}
 	arm_hold(r);
 	return error;
@@ -128,12 +131,12 @@ static void second_turn(struct resources *r)
 	r->to_judge = false;
 	error = advertise_decide(r);
 	if (error < 0) {
-		log_warn("resources", error, "cannot decide what to offer, the last list stays");
-		due_in(&r->settle, RETRY_MS);
+		log_warn("resources", error, "cannot decide what to offer, keeping the last list");
+		timer_in(&r->settle, RETRY_MS);
 	}
 	files_follow(r);
 	resources_show_soon(r);
-	resources_tell_engine(r);
+	resources_notify_engine(r);
 }
 
 void advertise_turn(void *arg)
@@ -143,8 +146,8 @@ void advertise_turn(void *arg)
 	if (r->to_judge) {
 		second_turn(r);
 	} else if (r->devices_known && holders_known(r->holders)) {
-		(void)advertise_build(r); /* out of memory the second turn tries again */
+		(void)advertise_build(r); /* if out of memory, the second turn tries again */
 		r->to_judge = true;
-		due_in(&r->settle, NEXT_TURN_MS);
+		timer_in(&r->settle, NEXT_TURN_MS);
 	}
 }

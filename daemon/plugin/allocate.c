@@ -1,9 +1,10 @@
-/* allocate.c - Allocate and GetPreferredAllocation, answered from what has been decided.
+// SPDX-License-Identifier: Apache-2.0
+/* allocate.c - Allocate and GetPreferredAllocation, answered from the last decision.
  *
- * Answers come at once, but for one case: the kubelet allocates an ID that a container held when it
- * last said so. Either that container is gone, or something is wrong; its own list tells, and is
- * waited for, if the kubelet answers at all and not for longer than WAIT_MS: it starts no other pod
- * meanwhile. */
+ * Answers are immediate, with one exception: the kubelet allocates an ID that a container held in
+ * its last list. Either that container has ended, or something is wrong; a new list of the kubelet
+ * decides. We wait for it if the kubelet serves its API, but at most WAIT_MS, because the kubelet
+ * starts no other pod meanwhile. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,13 +47,13 @@ static int check_free(const struct resource *s, const char *id, struct err *e)
 	if (!allocate_is_held(s, id))
 		return 0;
 	d = pod_list_find(holders_held(s->owner->holders), s->name, id, NULL);
-	if (d && d->doubted)
+	if (d && d->stale)
 		return 0;
 	return err_set(e, -EBUSY, "%s of %s is held by container %s of pod %s/%s", id, s->name,
 		       d ? d->container : "?", d ? d->namespace : "?", d ? d->pod : "?");
 }
 
-/* Duplicates between the containers of one request would be given twice. */
+/* Rejects an ID that occurs twice, also in different containers of one request. */
 static int check_once(const struct id_list *containers, size_t container, size_t k, struct err *e)
 {
 	const char *id = containers[container].ids[k];
@@ -60,12 +61,12 @@ static int check_once(const struct id_list *containers, size_t container, size_t
 	for (size_t i = 0; i < container; i++)
 		for (size_t j = 0; j < containers[i].n; j++)
 			if (strcmp(containers[i].ids[j], id) == 0)
-				return err_set(e, -EINVAL, "%s is asked for twice", id);
+				return err_set(e, -EINVAL, "%s is requested twice", id);
 	return 0;
 }
 
-/* A device that is on its way back from another pod is clean before the next container starts:
- * where we attach it, its start waits for that. */
+/* A device that is returning from another pod may be granted if we attach it: PreStartContainer
+ * waits until it is clean. */
 static unsigned not_before_grant(const struct resource *s)
 {
 	return resource_is_attached(s) ? HEALTH_BIT(HEALTH_NOT_CLEAN) | HEALTH_BIT(HEALTH_LEAVING)
@@ -88,8 +89,8 @@ static int grant_one(const struct resource *s, const struct allocation_input *in
 	return r == 0 ? allocation_grant(ret, in, containers[i], e) : r;
 }
 
-/* Reserves all or, out of memory, as many as there is room for: the next list of holders puts it
- * right. */
+/* Reserves all IDs. If out of memory, some are left out; the next list of the kubelet corrects
+ * that. */
 static void allocate_reserve(struct resource *s, const struct id_list *containers, size_t n)
 {
 	struct resources *r = s->owner;
@@ -99,7 +100,7 @@ static void allocate_reserve(struct resource *s, const struct id_list *container
 			holders_reserve(r->holders, s->name, containers[i].ids[k]);
 	s->allocations += n;
 	holders_ask(r->holders);
-	resources_tell_engine(r);
+	resources_notify_engine(r);
 }
 
 static void allocate_refuse(struct resource *s, struct plugin_answer *answer, const struct err *e)
@@ -109,7 +110,7 @@ static void allocate_refuse(struct resource *s, struct plugin_answer *answer, co
 	plugin_answer_error(answer, e);
 }
 
-/* sure: what is held is the kubelet's own word, given after it asked. */
+/* sure: the allocations are from a list of the kubelet that was requested after this Allocate. */
 static void answer_allocate(struct resource *s, struct plugin_answer *answer,
 			    const struct id_list *containers, size_t n, bool sure)
 {
@@ -172,28 +173,28 @@ static struct pending_allocate *allocate_new(struct resource *s, struct plugin_a
 	return NULL;
 }
 
-/* A kubelet without this API only has its checkpoint, which it writes when it has our answer; one
- * that has just started may not serve it yet. */
-static void tell_belief(const struct resource *s)
+/* A kubelet without this API only has its checkpoint, which it writes after our answer; one that
+ * has just started may not serve the API yet. */
+static void log_trusted_allocate(const struct resource *s)
 {
 	if (holders_held(s->owner->holders)->source != POD_SOURCE_CHECKPOINT)
 		log_info("resources", 0,
-			 "%s: the kubelet allocates a device that a container held when it last "
-			 "said so, and does not answer who holds it now: it knows better",
+			 "%s: the kubelet allocates a device that its last list had for a "
+			 "container, and does not answer: trusting the Allocate",
 			 s->name);
 }
 
 static void allocate_run_timer(struct resources *r)
 {
-	uint64_t at = DUE_NEVER;
+	uint64_t at = TIMER_NEVER;
 
 	for (const struct pending_allocate *w = r->allocates; w; w = w->next)
 		if (w->since_ms + WAIT_MS < at)
 			at = w->since_ms + WAIT_MS;
-	due_at(&r->patience, at);
+	timer_at(&r->patience, at);
 }
 
-/* Those that came before then. */
+/* Answers the requests that arrived before before_ms. */
 static void allocate_answer_waiting(struct resources *r, uint64_t before_ms, bool sure)
 {
 	struct pending_allocate **at = &r->allocates;
@@ -207,14 +208,14 @@ static void allocate_answer_waiting(struct resources *r, uint64_t before_ms, boo
 		}
 		*at = w->next;
 		if (!sure)
-			tell_belief(w->resource);
+			log_trusted_allocate(w->resource);
 		answer_allocate(w->resource, w->answer, w->containers, w->n, sure);
 		allocate_free(w);
 	}
 	allocate_run_timer(r);
 }
 
-/* Within the same millisecond the list may be the older one. */
+/* Within the same millisecond the list may be the older one, so "before" is strict. */
 void allocate_continue(struct resources *r, uint64_t asked_ms)
 {
 	allocate_answer_waiting(r, asked_ms > 0 ? asked_ms : UINT64_MAX, asked_ms > 0);
@@ -229,7 +230,7 @@ void allocate_expire(void *arg)
 	allocate_answer_waiting(r, uv_now(r->loop) - WAIT_MS + 1, false);
 }
 
-/* Forgets the questions with this answer, or to this resource; both NULL: all. */
+/* Drops the requests with this answer, or to this resource; both NULL: all. */
 static void forget_questions(struct resources *r, const struct plugin_answer *answer,
 			     const struct resource *s)
 {
@@ -253,12 +254,12 @@ void allocate_drop(struct resources *r, const struct resource *s)
 	prestart_drop(r, NULL, s);
 }
 
-/* What is held is to be had from the kubelet soon. */
+/* Can the kubelet be asked for its current allocations? */
 static bool can_be_sure(const struct resource *s)
 {
 	if (holders_answer(s->owner->holders))
 		return true;
-	tell_belief(s);
+	log_trusted_allocate(s);
 	return false;
 }
 
@@ -290,7 +291,8 @@ static void on_gone(struct plugin_answer *answer, void *arg)
 
 /* --- GetPreferredAllocation ------------------------------------------------------------------- */
 
-/* With a container, as far as is known (the kubelet may have seen it end), or not yet back. */
+/* In use by a container as far as we know (the kubelet may have seen it end), or still
+ * returning. */
 static bool is_busy(const char *id, void *arg)
 {
 	const struct resource *s = arg;
@@ -302,7 +304,7 @@ static bool is_busy(const char *id, void *arg)
 	       (a && a->record->state != ATTACH_FREE);
 }
 
-/* The answer of one container: pointers into the request. */
+/* The answer for one container: pointers into the request. */
 static int prefer(struct resource *s, const struct allocation_input *in,
 		  const struct preference_request *request, struct id_list *ret, struct err *e)
 {

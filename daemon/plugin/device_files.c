@@ -1,4 +1,5 @@
-/* device_files.c - small files in folders that others read. */
+// SPDX-License-Identifier: Apache-2.0
+/* device_files.c - see device_files.h. */
 #include "device_files.h"
 
 #include <fcntl.h>
@@ -38,7 +39,7 @@ static int device_file_failed(struct err *err, const char *what, const char *pat
 	return err_set(err, r, "%s %s: %s", what, path, strerror(-r));
 }
 
-/* With those above it. */
+/* Creates the folder and its parents. */
 static int device_files_make_folder(const struct device_folder *f, struct err *err)
 {
 	char path[PATH_MAX];
@@ -73,7 +74,7 @@ static bool reads(int fd, const char *text, size_t len)
 	return n == 0 && len == 0;
 }
 
-/* A plain file that anyone may read, with exactly this content. */
+/* Is it a regular, world-readable file with exactly this content? */
 static bool device_files_is_there(const char *path, const char *text)
 {
 	AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -109,7 +110,7 @@ static int replace(const char *path, const char *temp, int fd, const char *text,
 	return 1;
 }
 
-/* An open descriptor, or negative errno. */
+/* Returns an open descriptor, or negative errno. */
 static int make_temporary(char temp[PATH_MAX], const struct device_folder *f, struct err *err)
 {
 	char name[sizeof(temporary) + 6];
@@ -123,7 +124,7 @@ static int make_temporary(char temp[PATH_MAX], const struct device_folder *f, st
 	return fd < 0 ? device_file_failed(err, "writing", temp) : fd;
 }
 
-/* The folder is mostly there. */
+/* Creates the folder only if the file cannot be created: usually it exists. */
 static int write_file(const struct device_folder *f, const char *path, const char *text,
 		      struct err *err)
 {

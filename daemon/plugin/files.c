@@ -1,7 +1,9 @@
-/* files.c - the files that others read, in step with what is offered: CDI specifications for the
- * runtime, device information for Multus. Both can be made again at any time, so a failure is told
- * and lived with, but for one: a container must not be given a CDI name whose specification is not
- * there. */
+// SPDX-License-Identifier: Apache-2.0
+/* files.c - keeps the files for other programs in step with what is offered: CDI specifications for
+ * the runtime, device information for Multus. They can be written again at any time, so a failure
+ * is logged and otherwise ignored, with one exception: a container must not be given a CDI name
+ * without its specification. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,6 +12,9 @@
 #include "device_files.h"
 #include "log.h"
 #include "state.h"
+
+/* Delay before files that could not be written are tried again. */
+#define FILES_RETRY_MS 10000
 
 static struct device_folder cdi_folder(const struct resources *r)
 {
@@ -58,8 +63,8 @@ int files_ensure_cdi(const struct resource *s, const struct allocation_input *in
 	return write_cdi(s->owner, in, e);
 }
 
-/* A specification of ours that belongs to no pool of the configuration. Out of memory nothing is
- * known to be stale. */
+/* A CDI specification of ours that belongs to no pool of the configuration. If out of memory, no
+ * file counts as stale. */
 static bool is_stale_spec(const char *name, void *arg)
 {
 	struct resources *r = arg;
@@ -106,7 +111,7 @@ static bool is_stale_info(const char *name, void *arg)
 
 /* --- after each decision ---------------------------------------------------------------------- */
 
-/* False: to be tried again. */
+/* False: has to be retried. */
 static bool sweep_folder(struct resources *r, const struct device_folder *folder,
 			 device_file_stale_fn *is_stale)
 {
@@ -118,7 +123,7 @@ static bool sweep_folder(struct resources *r, const struct device_folder *folder
 	return false;
 }
 
-/* What is stale belongs to an ID or a pool that is no more. */
+/* A stale file belongs to an ID or a pool that no longer exists. */
 static void sweep_all(struct resources *r)
 {
 	const struct device_folder cdi = cdi_folder(r), info = info_folder(r);
@@ -128,19 +133,28 @@ static void sweep_all(struct resources *r)
 	r->to_sweep = !swept_cdi || !swept_info;
 }
 
-void files_follow(struct resources *r)
+/* A failure is logged once. */
+static void follow_cdi(struct resources *r, struct resource *s, const struct pool_view *view)
 {
+	const struct allocation_input in = resources_input(r, view);
+	char known[sizeof(s->files_error)];
 	struct err e = {0};
 
-	for (size_t i = 0; i < r->n_items; i++) {
-		const struct allocation_input in = resources_input(r, &r->pools.views[i]);
-		struct resource *s = r->items[i];
+	s->has_cdi = write_cdi(r, &in, &e) >= 0;
+	memcpy(known, s->files_error, sizeof(known));
+	snprintf(s->files_error, sizeof(s->files_error), "%.*s", (int)sizeof(s->files_error) - 1,
+		 e.msg);
+	if (s->has_cdi)
+		return;
+	timer_within(&r->hold, FILES_RETRY_MS);
+	if (strcmp(known, s->files_error) != 0)
+		log_warn("resources", 0, "%s, no container gets %s; trying again", e.msg, s->name);
+}
 
-		s->has_cdi = write_cdi(r, &in, &e) >= 0;
-		if (!s->has_cdi)
-			log_warn("resources", 0, "%s, trying again with the next allocation",
-				 e.msg);
-	}
+void files_follow(struct resources *r)
+{
+	for (size_t i = 0; i < r->n_items; i++)
+		follow_cdi(r, r->items[i], &r->pools.views[i]);
 	if (r->to_sweep)
 		sweep_all(r);
 	status_follow(r);

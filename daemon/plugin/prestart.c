@@ -1,10 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 /* prestart.c - PreStartContainer: may this container start?
  *
- * Happy path: the engine says that the devices are in the container's pod (or the pool attaches
- * nothing), its device nodes are there and those that it was given -> go ahead.
- * Can fail by: no attachment in time, an unhealthy device, a missing node, a node that is another
- * device's by now. The kubelet puts the
- * sentence into the pod's status, and asks again with back-off. */
+ * Happy path: the engine reports that the devices are in the container's pod (or the pool attaches
+ * nothing), the device nodes exist and are the ones that it was given -> allow the start. Can fail
+ * by: no attachment in time, an unhealthy device, a missing node, a node that belongs to another
+ * device now. The kubelet puts the error into the pod's status, and retries with backoff. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@
 #include "log.h"
 #include "state.h"
 
-/* What can be mended while a container runs is no reason to refuse its start. */
+/* Reasons that can be repaired while the container runs do not prevent its start. */
 #define NOT_BEFORE_START (HEALTH_BIT(HEALTH_LINK_DOWN) | HEALTH_BIT(HEALTH_PORT_DOWN))
 
 struct prestart {
@@ -29,7 +29,8 @@ static void prestart_refuse(struct plugin_answer *answer, const struct err *e)
 	plugin_answer_error(answer, e);
 }
 
-/* The kubelet starts a container again with the nodes that it was given at Allocate. */
+/* The kubelet restarts a container with the nodes that it was given at Allocate; check that they
+ * still belong to its devices. */
 static int check_nodes(const struct resource *s, const struct pool_view *view, struct id_list ids,
 		       struct err *e)
 {
@@ -43,8 +44,8 @@ static int check_nodes(const struct resource *s, const struct pool_view *view, s
 	return r;
 }
 
-/* in_pod: the engine has said that the device is where it should be; what is not clean otherwise
- * must not start. */
+/* in_pod: the engine has confirmed that the device is in the pod. Otherwise a device that is not
+ * clean prevents the start. */
 static void answer_start(const struct resource *s, struct plugin_answer *answer, struct id_list ids,
 			 bool in_pod)
 {
@@ -68,7 +69,7 @@ static void answer_start(const struct resource *s, struct plugin_answer *answer,
 
 /* --- the gate --------------------------------------------------------------------------------- */
 
-/* A kubelet that was restarted may ask again before we know that the one before has gone. */
+/* A restarted kubelet may ask again before we notice that its previous connection closed. */
 static bool prestart_is_awaited(const struct resource *resource, const char *id)
 {
 	for (const struct prestart *s = resource->owner->prestarts; s; s = s->next)
@@ -78,7 +79,7 @@ static bool prestart_is_awaited(const struct resource *resource, const char *id)
 	return false;
 }
 
-/* It is in the list no more. */
+/* `s` has been removed from the list. */
 static void prestart_free(struct prestart *s)
 {
 	for (size_t i = 0; i < s->ids.n; i++)
@@ -110,7 +111,7 @@ static void on_gate(const struct err *e, void *arg)
 	prestart_free(s);
 }
 
-/* A function in a pod that nobody is known to hold is not offered. */
+/* A function that is in a pod without a known holder is not offered, but exists. */
 static bool exists(const struct resource *s, const char *id)
 {
 	const struct pool_view *view = pools_find(&s->owner->pools, s->name);
@@ -118,8 +119,8 @@ static bool exists(const struct resource *s, const char *id)
 	return (view && pool_view_offer(view, id)) || host_function(&s->owner->inventory->host, id);
 }
 
-/* That an init container was given it is not known any more when it starts late, or when we have
- * started since. Without memory for it the question is asked again. */
+/* We may not remember that an init container was given the device: it may start late, or we may
+ * have restarted since. If out of memory, the kubelet asks again. */
 static void note_start(const struct resource *s, const struct id_list *ids)
 {
 	struct resources *r = s->owner;
@@ -130,7 +131,7 @@ static void note_start(const struct resource *s, const struct id_list *ids)
 	resources_decide_soon(r);
 }
 
-/* The engine may answer from within: then `s` is gone already. */
+/* The engine may answer synchronously; `s` is freed then. */
 static int ask_engine(struct resource *resource, struct plugin_answer *answer,
 		      const struct id_list *ids)
 {

@@ -1,5 +1,7 @@
-/* resource.c - the resources that are served: one per pool of the configuration, what is remembered
- * of each of its IDs, and what the kubelet is told of them. */
+// SPDX-License-Identifier: Apache-2.0
+/* resource.c - the served resources: one per pool of the configuration, the state of each of its
+ * IDs, and the lists sent to the kubelet. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +10,7 @@
 #include "state.h"
 #include "unix_time.h"
 
-/* --- what is served --------------------------------------------------------------------------- */
+/* --- served resources ------------------------------------------------------------------------- */
 
 static struct resource *resource_new(struct resources *r, const struct pool *pool)
 {
@@ -84,7 +86,7 @@ int resource_follow_config(struct resources *r, const struct pool_config *config
 
 /* --- health ----------------------------------------------------------------------------------- */
 
-/* Offers keep their order, so the one looked for is mostly the next; *at follows. */
+/* Offers keep their order, so the search starts behind the previous match; *at is updated. */
 static const struct tracked *find_known(const struct resource *s, const char *id, size_t *at)
 {
 	for (size_t i = 0; i < s->n_tracked; i++) {
@@ -124,8 +126,9 @@ static bool bears_mark(const struct host_index *index, const char *function)
 	return false;
 }
 
-/* Of what we attach ourselves, the attachment is known better than what can be seen. Only where we
- * do, the gate waits for what is leaving. */
+/* For a device that we attach, the attachment's state is better evidence than what the host sees. A
+ * device that is leaving a pod is acceptable only if we attach it, because only then the gate waits
+ * for it. */
 static unsigned judge_attachment(const struct pool_view *v, const char *function,
 				 const struct host_index *index, const struct attach_engine *e)
 {
@@ -142,7 +145,7 @@ static unsigned judge_attachment(const struct pool_view *v, const char *function
 	return 0;
 }
 
-/* What sits in the namespace of a pod that had it cannot be seen from the host either. */
+/* A device in the namespace of the pod that had it cannot be seen from the host. */
 static unsigned offer_reasons(const struct resources *r, const struct pool_view *v,
 			      const struct offer *o, const struct host_index *index, bool held)
 {
@@ -156,9 +159,9 @@ static unsigned offer_reasons(const struct resources *r, const struct pool_view 
 	return reasons | health_judge(v, o, index, held);
 }
 
-/* The device nodes of a container lead elsewhere. */
-static void tell_changed(const struct resource *s, const struct pool_view *v, const char *id,
-			 const struct node_conflicts *conflicts)
+/* Emits an event: the device nodes of a container belong to another device now. */
+static void report_changed(const struct resource *s, const struct pool_view *v, const char *id,
+			   const struct node_conflicts *conflicts)
 {
 	const struct resources *r = s->owner;
 	const struct pod_device *d = pod_list_find(holders_held(r->holders), s->name, id, NULL);
@@ -180,7 +183,7 @@ static bool has_changed(const struct tracked *t)
 	return t && t->health.counted & HEALTH_BIT(HEALTH_NODE_CHANGED);
 }
 
-/* Judges every offer of a view; what is no longer offered is forgotten. */
+/* Judges every offer of a view, and drops the state of IDs that are no longer offered. */
 static int track_view(struct resource *s, const struct pool_view *v, const struct host_index *index,
 		      const struct node_conflicts *conflicts)
 {
@@ -202,7 +205,7 @@ static int track_view(struct resource *s, const struct pool_view *v, const struc
 		      offer_reasons(r, v, o, index, held) | node_conflicts_judge(conflicts, v, o),
 		      uv_now(r->loop), known, &all[i]);
 		if (has_changed(&all[i]) && !has_changed(known))
-			tell_changed(s, v, o->id, conflicts);
+			report_changed(s, v, o->id, conflicts);
 	}
 	r->to_sweep = r->to_sweep || n_known != s->n_tracked;
 	free(s->tracked);
@@ -227,7 +230,7 @@ int resource_judge(struct resources *r)
 	return error;
 }
 
-/* --- telling the kubelet ---------------------------------------------------------------------- */
+/* --- lists to the kubelet --------------------------------------------------------------------- */
 
 static void serve(struct resources *r, struct resource *s)
 {
@@ -237,13 +240,13 @@ static void serve(struct resources *r, struct resource *s)
 	if (s->plugin || !r->kubelet)
 		return;
 	hooks.arg = s;
-	if (kubelet_serve(&s->plugin, r->kubelet, s->name, &hooks, &e) < 0 && !s->told)
+	if (kubelet_serve(&s->plugin, r->kubelet, s->name, &hooks, &e) < 0 && !s->error[0])
 		log_warn("resources", 0, "%s: %s, trying again with the next change", s->name,
 			 e.msg);
-	s->told = e.code < 0;
+	snprintf(s->error, sizeof(s->error), "%.*s", (int)sizeof(s->error) - 1, e.msg);
 }
 
-static int tell_list(const struct resource *s, const struct pool_view *v)
+static int advertise_list(const struct resource *s, const struct pool_view *v)
 {
 	struct plugin_device *list = calloc(v->n_offers + 1, sizeof(*list));
 	int error;
@@ -260,13 +263,13 @@ static int tell_list(const struct resource *s, const struct pool_view *v)
 	return error;
 }
 
-int resource_tell(struct resources *r)
+int resource_advertise(struct resources *r)
 {
 	int error = 0;
 
 	for (size_t i = 0; i < r->n_items && error == 0; i++) {
 		serve(r, r->items[i]);
-		error = tell_list(r->items[i], &r->pools.views[i]);
+		error = advertise_list(r->items[i], &r->pools.views[i]);
 	}
 	return error;
 }

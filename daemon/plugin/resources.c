@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 /* resources.c - see resources.h.
  *
  * Happy path: something changed -> decision (advertise.c) -> lists to the kubelet -> table. Can
- * fail by: out of memory (the kubelet keeps its last list, tried again after a second), a socket
- * that cannot be served (said once, tried again at the next decision). */
+ * fail by: out of memory (the kubelet keeps its last list, retried after a second), a socket that
+ * cannot be served (logged once, retried at the next decision). */
 #include "resources.h"
 
 #include <errno.h>
@@ -12,7 +13,7 @@
 #include "log.h"
 #include "state.h"
 
-/* Out of memory: the next try. */
+/* Delay before a retry after out of memory. */
 #define RETRY_MS 1000
 
 const struct resource_table *resources_table(const struct resources *r)
@@ -20,7 +21,7 @@ const struct resource_table *resources_table(const struct resources *r)
 	return &r->table;
 }
 
-/* --- telling and showing ---------------------------------------------------------------------- */
+/* --- lists and table -------------------------------------------------------------------------- */
 
 static void on_show(void *arg)
 {
@@ -29,13 +30,13 @@ static void on_show(void *arg)
 
 	if (changed < 0) {
 		log_warn("resources", changed, "cannot show what is offered, trying again later");
-		due_in(&r->show, RETRY_MS);
+		timer_in(&r->show, RETRY_MS);
 	} else if (changed > 0) {
 		r->hooks.changed(r->hooks.arg);
 	}
 }
 
-/* --- what others know ------------------------------------------------------------------------- */
+/* --- changes of the inputs -------------------------------------------------------------------- */
 
 void resources_held(struct resources *r, bool changed, uint64_t answered_ms)
 {
@@ -72,7 +73,7 @@ void resources_attachments_changed(struct resources *r)
 	resources_decide_soon(r);
 }
 
-void resources_look(struct resources *r)
+void resources_inputs_changed(struct resources *r)
 {
 	r->devices_known = true;
 	resources_decide_soon(r);
@@ -120,7 +121,7 @@ static int plugin_start(struct resources *r, struct err *e)
 			    : kubelet_open(&r->kubelet, r->loop, &r->opts.kubelet, &hooks, e);
 
 	if (error == 0 && r->kubelet && r->opts.inherited)
-		kubelet_inherit(r->kubelet, r->opts.inherited);
+		kubelet_take_over(r->kubelet, r->opts.inherited);
 	return error;
 }
 
@@ -145,10 +146,10 @@ int resources_open(struct resources **ret, struct uv_loop_s *loop, const struct 
 	r->opts = *opts;
 	r->hooks = *hooks;
 	r->to_sweep = true;
-	due_init(&r->settle, loop, advertise_turn, r);
-	due_init(&r->show, loop, on_show, r);
-	due_init(&r->hold, loop, on_hold, r);
-	due_init(&r->patience, loop, allocate_expire, r);
+	timer_init(&r->settle, loop, advertise_turn, r);
+	timer_init(&r->show, loop, on_show, r);
+	timer_init(&r->hold, loop, on_hold, r);
+	timer_init(&r->patience, loop, allocate_expire, r);
 	r->open_handles = 4;
 	status_open(r);
 	error = plugin_start(r, e);
@@ -183,10 +184,10 @@ static void stop_deciding(struct resources *r)
 	if (r->opts.engine)
 		attach_engine_offer(r->opts.engine, NULL);
 	allocate_drop(r, NULL);
-	due_close(&r->settle, on_part_closed);
-	due_close(&r->show, on_part_closed);
-	due_close(&r->hold, on_part_closed);
-	due_close(&r->patience, on_part_closed);
+	timer_close(&r->settle, on_part_closed);
+	timer_close(&r->show, on_part_closed);
+	timer_close(&r->hold, on_part_closed);
+	timer_close(&r->patience, on_part_closed);
 }
 
 void resources_close(struct resources *r)
@@ -197,10 +198,10 @@ void resources_close(struct resources *r)
 	kubelet_close(r->kubelet);
 }
 
-void resources_hand_over(struct resources *r, struct kubelet_estate *ret)
+void resources_hand_over(struct resources *r, struct kubelet_sockets *ret)
 {
 	if (!r)
 		return;
-	kubelet_hand_over(r->kubelet, ret); /* with what is not answered yet */
+	kubelet_hand_over(r->kubelet, ret); /* including requests not answered yet */
 	stop_deciding(r);
 }

@@ -1,5 +1,7 @@
-/* state.c - what all of the plugin's files ask and say: a resource and its devices as they were
- * last decided on, and that something is to be decided, or shown, anew. */
+// SPDX-License-Identifier: Apache-2.0
+/* state.c - state shared by the plugin's files: resources and devices as of the last decision. Also
+ * schedules the next decision (which devices to offer) and the next update of the table for the API
+ * and the page. */
 #include "state.h"
 
 #include <errno.h>
@@ -8,27 +10,29 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A VF that goes is a netdev, an RDMA device and a function that go, one after the other. */
+/* The removal of a VF is three events in a row: its netdev, its RDMA device, its function. */
 #define SETTLE_MS 10
-/* Who reads the table is a person or takes a sample a second. */
+/* Delay of the table's update. The API and the page need no faster one, and a sample reads it at
+ * most once per sampling interval. */
 #define SHOW_MS	  50
 
-/* --- what is to be done ----------------------------------------------------------------------- */
+/* --- pending work ----------------------------------------------------------------------------- */
 
-/* What is built already is looked at in the next turn, and built anew if that is out of date. */
+/* No-op between the two turns of a decision (to_judge): the second turn rebuilds stale pools
+ * itself. */
 void resources_decide_soon(struct resources *r)
 {
 	if (!r->closing && !r->to_judge)
-		due_within(&r->settle, SETTLE_MS);
+		timer_within(&r->settle, SETTLE_MS);
 }
 
 void resources_show_soon(struct resources *r)
 {
 	if (!r->closing)
-		due_within(&r->show, SHOW_MS);
+		timer_within(&r->show, SHOW_MS);
 }
 
-void resources_tell_engine(const struct resources *r)
+void resources_notify_engine(const struct resources *r)
 {
 	if (r->opts.engine && r->decided)
 		attach_engine_offer(r->opts.engine, &r->pools);
@@ -67,7 +71,7 @@ int resource_input(const struct resource *s, struct allocation_input *ret, struc
 	struct resources *r = s->owner;
 
 	*ret = resources_input(r, pools_find(&r->pools, s->name));
-	return ret->view ? 0 : err_set(e, -ENOENT, "%s is not offered any more", s->name);
+	return ret->view ? 0 : err_set(e, -ENOENT, "%s is no longer offered", s->name);
 }
 
 int resources_conflicts(struct resources *r, struct node_conflicts *ret)

@@ -1,10 +1,10 @@
-/* state.h - what the files behind resources.h share. For nobody else. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* state.h - shared by the files behind resources.h; private to them. */
 #pragma once
 
 #include <uv.h>
 
 #include "allocation.h"
-#include "due.h"
 #include "engine.h"
 #include "granted_nodes.h"
 #include "health.h"
@@ -12,8 +12,9 @@
 #include "pod_status.h"
 #include "pools.h"
 #include "resources.h"
+#include "timer.h"
 
-/* One ID of a resource, remembered from one decision to the next. */
+/* State of one ID of a resource that is kept between decisions. */
 struct tracked {
 	char id[PLUGIN_ID_SIZE];
 	struct health health;
@@ -23,58 +24,58 @@ struct tracked {
 struct resource {
 	struct resources *owner;
 	char name[RESOURCE_NAME_SIZE];
-	struct kubelet_plugin
-		*plugin;	 /* NULL: could not be served, tried again at the next decision */
-	bool told;		 /* that it could not be served */
-	struct tracked *tracked; /* one per offer of its view, in the same order */
+	struct kubelet_plugin *plugin; /* NULL: could not be served, retried at the next decision */
+	char error[128];	       /* why it could not be served, logged; "" = it is */
+	struct tracked *tracked;       /* one per offer of its view, in the same order */
 	size_t n_tracked;
-	bool has_cdi; /* its specification is as the last decision wants it */
+	bool has_cdi;	       /* its CDI specification is up to date with the last decision */
+	char files_error[128]; /* why not */
 	uint64_t allocations, refusals;
 };
 
-/* An Allocate that waits for the kubelet's word on who holds its devices; a PreStartContainer that
- * waits for its devices to be in their pod. */
+/* An Allocate that waits for the kubelet's list; a PreStartContainer that waits until its devices
+ * are in the pod. */
 struct pending_allocate;
 struct prestart;
 
-/* Generations. */
+/* Generations of the inputs that pools were built from. */
 struct built_from {
 	uint64_t inventory, reservations;
 };
 
-/* So many files at a time: texts are made in one turn of the loop. */
+/* Files per batch: their texts are made in one turn of the loop. */
 #define STATUS_BATCH 16
 
-/* A file to be written; owned. */
+/* A file to write; owned. */
 struct status_text {
 	int folder; /* descriptor */
 	char *text;
 	size_t len;
 };
 
-/* What containers read of their own devices (status.c). */
+/* State of the files in which containers read the status of their own devices (status.c). */
 struct pod_status {
-	char *run_dir; /* absolute, as the kubelet is told it; NULL: there is none. Owned */
-	bool failing;  /* and that was told */
-	bool followed; /* the folders are as the decision at `generation` of who has what wants */
+	char *run_dir; /* absolute, for the mounts; NULL: no status folders. Owned */
+	bool failing;  /* a failure was logged and persists */
+	bool followed; /* the folders match the decision and the allocations at `generation` */
 	uint64_t generation;
-	bool to_purge;			   /* something was put aside */
+	bool to_purge;			   /* folders were put aside and have to be purged */
 	struct pod_status_plan plan;	   /* of this round */
-	size_t next;			   /* in the plan */
-	uint64_t round_ms;		   /* when it began */
-	uint64_t rates_from_ms, sample_ms; /* the last two samples: rates are between them */
-	bool missing,
-		told_missing; /* a folder that was removed by somebody: in this round, and told */
-	bool purge_failing;   /* and that was told */
+	size_t next;			   /* index into the plan */
+	uint64_t round_ms;		   /* when the round began */
+	uint64_t rates_from_ms, sample_ms; /* the last two samples, for rates between them */
+	bool missing, missing_logged; /* a folder was removed by another program: in this round; and
+				       it was logged */
+	bool purge_failing;	      /* a purge failure was logged and persists */
 
-	/* The worker's while the job runs. */
+	/* Owned by the worker while the job runs. */
 	struct job job;
-	void (*closed)(void *arg); /* called then; NULL: it is not being closed */
-	int all;		   /* descriptor of all folders; -1: not open */
+	void (*closed)(void *arg); /* called when the job ends after a close; NULL: not closing */
+	int all;		   /* descriptor of the parent folder; -1: not open */
 	struct status_text batch[STATUS_BATCH];
 	size_t n_batch, n_written;
 	bool purges;
-	struct err error, purge_error; /* of this round, and the last one; code 0 = none */
+	struct err error, purge_error; /* of this round, and of the last purge; code 0 = none */
 };
 
 struct resources {
@@ -87,7 +88,7 @@ struct resources {
 
 	struct pool_config config;
 	struct pools pools; /* refers to config */
-	/* Those of the next decision, from one turn of the loop to the next; refers to config. */
+	/* Pools of the next decision, kept from the first turn to the second; refers to config. */
 	struct pools built;
 	struct built_from built_from;
 	bool has_built;
@@ -102,103 +103,100 @@ struct resources {
 	struct pod_status status;
 	bool to_sweep; /* IDs or pools have changed since the files were swept */
 
-	struct due settle;   /* gathers changes; the next turn of a decision */
-	struct due show;     /* gathers what only the table tells */
-	struct due hold;     /* the next hold time of somebody's health ends */
-	struct due patience; /* an Allocate has waited long enough for the kubelet's list */
-	bool to_judge;	     /* pools are built, and looked at in the next turn */
+	struct timer settle;   /* gathers changes; also the second turn of a decision */
+	struct timer show;     /* gathers changes that only affect the table */
+	struct timer hold;     /* when the next hold time of a device's health ends */
+	struct timer patience; /* when an Allocate has waited long enough for the kubelet's list */
+	bool to_judge;	       /* pools are built, and judged in the next turn */
 	bool devices_known, decided, closing;
 	unsigned open_handles;
 };
 
-/* --- state.c: what all files ask and say --------------------------------------------------------
- */
+/* --- state.c: shared by all files ------------------------------------------------------------- */
 
 /* Something changed: decide soon. */
 void resources_decide_soon(struct resources *);
-/* Nothing to decide, but the table is to tell it. */
+/* Only the table has to be updated. */
 void resources_show_soon(struct resources *);
-/* The engine is to look at what has been decided, or given away. */
-void resources_tell_engine(const struct resources *);
+/* Makes the engine reconcile with the last decision and the current allocations. */
+void resources_notify_engine(const struct resources *);
 /* NULL: the resource has no such ID. */
 const struct tracked *resource_tracked(const struct resource *, const char *id);
-/* What the questions about a resource are answered from. -ENOENT while it offers nothing at all: it
- * is being withdrawn, or was never decided on. */
+/* The data that requests about a resource are answered from. -ENOENT while it offers nothing at
+ * all: it is being withdrawn, or was never decided on. */
 int resource_input(const struct resource *, struct allocation_input *ret, struct err *);
 struct allocation_input resources_input(struct resources *, const struct pool_view *);
-/* Which device nodes that containers were given are not their devices' any more; borrowed from
+/* Device nodes that containers were given and that no longer belong to their devices; borrowed from
  * holders and pools. -ENOMEM leaves the empty list. */
 int resources_conflicts(struct resources *, struct node_conflicts *ret);
-/* The engine brings its devices into pods, and a container's start waits for that. */
+/* The engine moves this resource's devices into pods, and a container's start waits for that. */
 bool resource_is_attached(const struct resource *);
-/* -ENODEV and the reasons, but for those to be ignored (HEALTH_BIT). */
+/* -ENODEV and the reasons, except those in `ignored` (HEALTH_BIT). */
 int resource_check_health(const struct resource *, const char *id, unsigned ignored, struct err *);
-/* The same IDs, each owned; on failure those that there was memory for. */
+/* Copies the IDs; dst owns them. On failure it has those that there was memory for. */
 int copy_ids(struct id_list *dst, const struct id_list *src);
 void free_ids(struct id_list *);
 
-/* --- advertise.c: which devices the kubelet is told of ------------------------------------------
- */
+/* --- advertise.c: which devices are advertised to the kubelet --------------------------------- */
 
-/* A turn of a decision; arg: struct resources. */
+/* One turn of a decision; arg: struct resources. */
 void advertise_turn(void *arg);
-/* Forgets what is built for the next decision, which builds it again. */
+/* Drops the pools built for the next decision, which builds them again. */
 void advertise_drop(struct resources *);
 
-/* --- resource.c: one resource and its devices ---------------------------------------------------
- */
+/* --- resource.c: one resource and its devices ------------------------------------------------- */
 
 /* Makes the served resources those of the configuration, in its order. -ENOMEM changes nothing. */
 int resource_follow_config(struct resources *, const struct pool_config *);
-/* Judges every offer of the pools; what is no longer offered is forgotten. -ENOMEM: some are judged
- * as before. */
+/* Judges every offer of the pools, and drops the state of IDs that are no longer offered. -ENOMEM:
+ * some keep their previous health. */
 int resource_judge(struct resources *);
-/* Tells the kubelet all lists; a resource that could not be served yet is tried again. */
-int resource_tell(struct resources *);
+/* Sends all lists to the kubelet; retries resources that could not be served so far. */
+int resource_advertise(struct resources *);
 void resource_free(struct resource *); /* NULL is fine */
 
-/* --- files.c: what others read ---------------------------------------------------------------- */
+/* --- files.c: files for other programs -------------------------------------------------------- */
 
-/* The CDI specification of a resource is there, before a container is given a name in it: written
- * by the last decision, or now. */
+/* Makes sure that the CDI specification of a resource exists before a container is given a name in
+ * it: written by the last decision, or now. */
 int files_ensure_cdi(const struct resource *, const struct allocation_input *, struct err *);
-/* The device information of what a container is given. */
+/* Writes the device information of the IDs given to a container. */
 void files_write_info(struct resources *, const struct allocation_input *, struct id_list);
-/* Brings all files in step with what was decided. */
+/* Brings all files in step with the last decision. */
 void files_follow(struct resources *);
 
-/* --- status.c: what containers read of their devices ------------------------------------------ */
+/* --- status.c: files in which containers read the status of their devices --------------------- */
 
 void status_open(struct resources *);
-/* Folders as of what was decided, and of who has what. */
+/* Brings the folders in step with the last decision and the allocations. */
 void status_follow(struct resources *);
-/* New folders for devices that are being given away, and their part of the grant; what fails is
- * told, and not granted. */
+/* Creates new folders for devices that are being allocated, and adds them to the grant; a failure
+ * is logged, and that folder is not granted. */
 void status_give(struct resources *, const struct pool *, struct id_list, struct container_grant *);
-/* Nothing more is written. True: a worker has it still, and closed is called when it is done. */
+/* Stops writing. True: a worker is still running, and `closed` is called when it is done. */
 bool status_close(struct resources *, void (*closed)(void *arg));
 void status_done(struct resources *);
 
-/* --- allocate.c: what the kubelet asks ------------------------------------------------------- */
+/* --- allocate.c: requests of the kubelet ------------------------------------------------------ */
 
 extern const struct plugin_hooks plugin_calls; /* arg: struct resource */
-/* The kubelet's list has come that was asked for at asked_ms; 0: its word could not be had. */
+/* A list of the kubelet that was requested at asked_ms has arrived; 0: the kubelet did not
+ * answer. */
 void allocate_continue(struct resources *, uint64_t asked_ms);
-/* Grants what has waited too long for it; arg: struct resources. */
+/* Grants the requests that have waited too long for the list; arg: struct resources. */
 void allocate_expire(void *arg);
-/* Questions to this resource, or to any (NULL), are not answered any more. */
+/* Drops the requests to this resource, or to any (NULL), without an answer. */
 void allocate_drop(struct resources *, const struct resource *);
 
-/* --- prestart.c: may a container start? ---------------------------------------------------------
- */
+/* --- prestart.c: may a container start? ------------------------------------------------------- */
 
 /* PreStartContainer; arg: struct resource. */
 void prestart_asked(struct plugin_answer *, const struct id_list *ids, void *arg);
-/* As allocate_drop(): those with this answer, or to this resource. */
+/* Like allocate_drop(): those with this answer, or to this resource. */
 void prestart_drop(struct resources *, const struct plugin_answer *, const struct resource *);
 
-/* --- table.c: the picture for others ---------------------------------------------------------- */
+/* --- table.c: the table for metrics and API --------------------------------------------------- */
 
-/* Builds the table of what is decided now; true when it differs from the last one. -ENOMEM keeps
- * the last one. */
+/* Rebuilds the table from the current decision; true if it differs from the previous one. -ENOMEM
+ * keeps the previous one. */
 int resources_make_table(struct resources *);

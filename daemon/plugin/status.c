@@ -1,9 +1,11 @@
-/* status.c - what containers read of their own devices, in step with who has what.
+// SPDX-License-Identifier: Apache-2.0
+/* status.c - keeps the files in which containers read the status of their own devices in step with
+ * the allocations.
  *
- * Happy path: Allocate -> a new folder, named in the answer -> each sample -> a round: texts are
- * made in the loop, some at a time, and written by a worker -> the device comes back -> the folder
- * goes. All of it can fail (a full or read-only file system), which is told once; a container then
- * gets its device and no folder, or reads what was written last. */
+ * Happy path: Allocate -> a new folder, named in the answer -> each sample starts a round: texts
+ * are made in the loop, a batch at a time, and written by a worker -> the device returns -> the
+ * folder is removed. All of it can fail (a full or read-only file system), which is logged once;
+ * the container then gets its device without a folder, or reads the last status written. */
 #include <stdlib.h>
 
 #include "cleanup.h"
@@ -11,29 +13,28 @@
 #include "state.h"
 #include "status_files.h"
 
-/* Rounds follow samples, but applications and people read them: not more often. Samples come some
- * milliseconds early or late. */
+/* Rounds follow samples, but their readers are applications and people, so they need not be more
+ * frequent. The 100 ms allow for samples that come a few milliseconds early or late. */
 #define ROUND_MS (RESOURCES_STATUS_MS - 100)
 
-/* --- trouble ---------------------------------------------------------------------------------- */
+/* --- failures --------------------------------------------------------------------------------- */
 
 static void tell_failure(struct pod_status *p, const struct err *e)
 {
 	if (!p->failing)
-		log_warn("resources", 0,
-			 "%s: pods are not told how their devices do until that is over", e->msg);
+		log_warn("resources", 0, "%s: the status files of pods are not updated", e->msg);
 	p->failing = true;
 }
 
-static void status_tell_success(struct pod_status *p)
+static void status_log_success(struct pod_status *p)
 {
 	if (p->failing)
-		log_info("resources", 0, "pods are told again how their devices do");
+		log_info("resources", 0, "the status files of pods are updated again");
 	p->failing = false;
 }
 
-/* After a worker's turn that has purged. */
-static void tell_purge(struct pod_status *p)
+/* Called after a job that has purged. */
+static void log_purge(struct pod_status *p)
 {
 	if (p->purge_error.code < 0 && !p->purge_failing)
 		log_warn("resources", 0, "%s, leaving it where it is", p->purge_error.msg);
@@ -90,8 +91,8 @@ static void on_written(void *arg)
 	if (p->error.code < 0)
 		tell_failure(p, &p->error);
 	else if (p->n_written > 0 && p->next >= p->plan.n)
-		status_tell_success(p);
-	tell_purge(p);
+		status_log_success(p);
+	log_purge(p);
 	drop_batch(p);
 	if (p->closed)
 		p->closed(r);
@@ -101,11 +102,11 @@ static void on_written(void *arg)
 
 /* --- rounds ----------------------------------------------------------------------------------- */
 
-/* Rates are between two samples: what moved before the device was given away is of whoever had it
- * then. */
+/* Rates are between two samples: whatever was counted before the device was allocated belongs to
+ * its previous holder. */
 static bool status_is_due(const struct pod_status *p, const struct pod_status_folder *f)
 {
-	return f->told && (f->since_ms == 0 || p->rates_from_ms > f->since_ms);
+	return f->has_status && (f->since_ms == 0 || p->rates_from_ms > f->since_ms);
 }
 
 static bool is_followed(const struct resources *r)
@@ -114,26 +115,26 @@ static bool is_followed(const struct resources *r)
 	       r->status.generation == reservations_generation(holders_reservations(r->holders));
 }
 
-/* A folder is not there. Before the next decision that may be; afterwards somebody has removed it.
- * A container that runs sees nothing any more until it starts again; that it can, the folder is
- * made anew. */
+/* A folder does not exist. Before the next decision that may be expected; afterwards another
+ * program has removed it. A running container sees no updates until it is restarted; the folder is
+ * created again so that it can be. */
 static void note_missing(struct resources *r, const char *name)
 {
 	struct pod_status *p = &r->status;
 
 	if (!is_followed(r))
 		return;
-	if (!p->told_missing)
+	if (!p->missing_logged)
 		log_warn("resources", 0,
-			 "%s/pod-status%s%s was removed or replaced by somebody: it is made again, "
-			 "containers that run see it after their next start",
+			 "%s/pod-status%s%s was removed or replaced by another process: it is "
+			 "created again, running containers see it after a restart",
 			 p->run_dir, name[0] ? "/" : "", name);
-	p->missing = p->told_missing = true;
+	p->missing = p->missing_logged = true;
 	p->followed = false;
 	resources_decide_soon(r);
 }
 
-/* Nobody has the folder any more, or there is nothing to say: the next one. */
+/* If the folder is missing or there is no text, skips to the next one. */
 static void status_add_text(struct resources *r, const struct pod_status_folder *f)
 {
 	struct pod_status *p = &r->status;
@@ -147,7 +148,7 @@ static void status_add_text(struct resources *r, const struct pod_status_folder 
 		p->batch[p->n_batch++] = (struct status_text){take_fd(&folder), text, len};
 }
 
-/* Until there is nothing to do. */
+/* Starts the next batch of files, unless nothing is left to do. */
 static void continue_round(struct resources *r)
 {
 	struct pod_status *p = &r->status;
@@ -174,8 +175,8 @@ static void continue_round(struct resources *r)
 		  r);
 }
 
-/* The folders are not as the round's plan has them any more: what is left of it waits for the next
- * sample. What a worker writes meanwhile is written into folders as they were. */
+/* The folders no longer match the round's plan: the rest of it waits for the next sample. A worker
+ * that is running writes into the previous folders. */
 static void end_round(struct resources *r)
 {
 	r->status.next = r->status.plan.n;
@@ -183,7 +184,7 @@ static void end_round(struct resources *r)
 		continue_round(r);
 }
 
-/* Replaces that of the last round; not while one is under way. */
+/* Replaces the plan of the last round; not while one is under way. */
 static int make_plan(struct resources *r)
 {
 	pod_status_plan_done(&r->status.plan);
@@ -202,17 +203,17 @@ void resources_sampled(struct resources *r, uint64_t sample_ms)
 	    now < p->round_ms + ROUND_MS)
 		return;
 	p->round_ms = now;
-	p->told_missing &= p->missing;
+	p->missing_logged &= p->missing;
 	p->missing = false;
 	p->n_written = 0;
 	p->error = (struct err){0};
-	if (make_plan(r) == 0 && p->plan.n_told > 0)
+	if (make_plan(r) == 0 && p->plan.n_with_status > 0)
 		continue_round(r);
 	else
 		p->next = p->plan.n;
 }
 
-bool resources_tells_pods(const struct resources *r)
+bool resources_write_pod_status(const struct resources *r)
 {
 	for (size_t i = 0; i < r->config.n_pools; i++)
 		if (r->config.pools[i].pod_status)
@@ -227,12 +228,12 @@ static bool is_stale_folder(const char *name, void *plan)
 	return pod_status_is_stale(plan, name);
 }
 
-/* The kubelet starts containers again with the mounts of before, so those have to be there, also
- * after a reboot; what the configuration does not tell any more is an empty folder. */
+/* The kubelet restarts containers with their original mounts, so the folders must exist, also after
+ * a reboot. If the configuration no longer has podStatus, the folder is emptied. */
 static int follow_one(int all, const struct pod_status_folder *f, bool is_writing, bool *renewed,
 		      struct err *e)
 {
-	if (f->told)
+	if (f->has_status)
 		return status_files_ensure(all, f->name, e);
 	/* A worker may be about to write one. */
 	if (!is_writing && !status_files_has_file(all, f->name))
@@ -243,18 +244,18 @@ static int follow_one(int all, const struct pod_status_folder *f, bool is_writin
 
 static int follow_plan(struct resources *r, struct pod_status_plan *plan, struct err *e)
 {
-	AUTO_FD all = open_all(&r->status, plan->n_told > 0, e);
+	AUTO_FD all = open_all(&r->status, plan->n_with_status > 0, e);
 	bool renewed = false;
 	int error = 0, n;
 
-	if (all == -ENOENT && plan->n_told == 0)
+	if (all == -ENOENT && plan->n_with_status == 0)
 		return 0;
 	if (all < 0)
 		return all;
 	for (size_t i = 0; i < plan->n && error == 0; i++)
 		error = follow_one(all, &plan->folders[i], r->status.job.running, &renewed, e);
 	n = status_files_sweep(all, is_stale_folder, plan, error < 0 ? NULL : e);
-	/* What a crash has left aside goes with the first time. */
+	/* The first sweep also purges what a crash has left aside. */
 	r->status.to_purge |= renewed || n > 0 || !r->status.followed;
 	return error < 0 ? error : n;
 }
@@ -272,7 +273,7 @@ void status_follow(struct resources *r)
 	if (follow_plan(r, &plan, &e) >= 0) {
 		p->followed = true;
 		p->generation = reservations_generation(holders_reservations(r->holders));
-		p->failing &= plan.n_told > 0;
+		p->failing &= plan.n_with_status > 0;
 	} else {
 		tell_failure(p, &e);
 	}
@@ -282,7 +283,7 @@ void status_follow(struct resources *r)
 
 /* --- Allocate --------------------------------------------------------------------------------- */
 
-/* How many of the IDs have a new folder; those are in `made`. */
+/* Returns how many of the IDs have a new folder; `made` lists them. */
 static size_t renew_all(struct resources *r, struct id_list ids, const char **made)
 {
 	struct err e = {0};
@@ -310,8 +311,7 @@ void status_give(struct resources *r, const struct pool *pool, struct id_list id
 	n = made ? renew_all(r, ids, made) : 0;
 	if (!made || (n > 0 && pod_status_grant(grant, pool, r->status.run_dir,
 						(struct id_list){made, n}) < 0))
-		log_warn("resources", 0,
-			 "out of memory: a container is not told how its devices do");
+		log_warn("resources", 0, "out of memory: a container gets no status files");
 	free(made);
 	r->status.to_purge = true;
 	end_round(r);

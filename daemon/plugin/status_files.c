@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* status_files.c - see status_files.h. Names were checked by pod_status_name(), or come from the
  * folder itself. */
 #include "status_files.h"
@@ -12,10 +13,10 @@
 
 #define FOLDER_MODE 0755
 #define FILE_MODE   0644
-/* What is being written, and what was put aside. */
+/* Names of the file being written, and prefix of folders put aside. */
 #define FRESH	    "." POD_STATUS_FILE
 #define ASIDE	    ".aside-"
-/* So many that could not be removed are in the way at most. */
+/* Maximum number of put-aside folders: more of them means that purging fails. */
 #define ASIDE_MAX   4096
 
 static int status_failed(const char *what, const char *name, struct err *e)
@@ -44,7 +45,7 @@ static bool is_aside(const char *name)
 	return strncmp(name, ASIDE, sizeof(ASIDE) - 1) == 0;
 }
 
-/* A descriptor. mkdir(2)'s mode is cut by the umask. */
+/* Returns a descriptor. Sets the mode again, because mkdir(2) applies the umask. */
 static int status_files_make_folder(int dir, const char *name)
 {
 	AUTO_FD fd = -1;
@@ -71,7 +72,8 @@ int status_files_open(const char *run_dir, bool make, struct err *e)
 	all = make ? status_files_make_folder(run, POD_STATUS_DIR)
 		   : status_files_open_folder(run, POD_STATUS_DIR);
 	if (all >= 0 && !status_files_is_ours(all))
-		return err_set(e, -EPERM, "%s/%s: others may write there", run_dir, POD_STATUS_DIR);
+		return err_set(e, -EPERM, "%s/%s: other users can write there", run_dir,
+			       POD_STATUS_DIR);
 	if (all < 0)
 		return err_set(e, all, "%s/%s: %s", run_dir, POD_STATUS_DIR, strerror(-all));
 	return take_fd(&all);
@@ -79,8 +81,8 @@ int status_files_open(const char *run_dir, bool make, struct err *e)
 
 /* --- folders ---------------------------------------------------------------------------------- */
 
-/* Whatever it is; what is aside already may be of another kind, or not empty. 0: there was nothing,
- * 1: done. */
+/* Moves the entry aside, whatever it is. A name that is taken may be of another kind, or not empty.
+ * 0: there was nothing, 1: done. */
 static int put_aside(int all, const char *name)
 {
 	char aside[sizeof(ASIDE) + 8];
@@ -121,7 +123,7 @@ int status_files_ensure(int all, const char *name, struct err *e)
 
 	if (fd >= 0 && status_files_is_ours(fd))
 		return 0;
-	/* Nobody's folder is given up because we have no descriptor for it. */
+	/* Do not replace a folder only because we are out of descriptors. */
 	if (fd < 0 && fd != -ENOENT) {
 		errno = -fd;
 		return status_failed("opening", name, e);
@@ -137,7 +139,7 @@ bool status_files_has_file(int all, const char *name)
 	return fd >= 0 && fstatat(fd, POD_STATUS_FILE, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* A descriptor of its own to read it with. */
+/* Uses a separate descriptor, which closedir() closes. */
 static DIR *read_folder(int fd)
 {
 	AUTO_FD own = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -171,7 +173,7 @@ int status_files_sweep(int all, status_stale_fn *is_stale, void *arg, struct err
 
 /* --- on a worker ------------------------------------------------------------------------------ */
 
-/* What is in it; it has no folders. */
+/* Removes the files in it; it has no subfolders. */
 static void empty_folder(int all, const char *name)
 {
 	AUTO_FD fd = status_files_open_folder(all, name);
@@ -224,7 +226,7 @@ static int write_whole(int fd, const char *text, size_t len)
 	return 0;
 }
 
-/* What a crash has left is removed, not opened. */
+/* A file left by a crash is removed, not opened. */
 static int open_fresh(int folder)
 {
 	const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;

@@ -1,13 +1,16 @@
-/* status_files.h - the folders in which containers read how their devices do, and the file in each.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* status_files.h - the folders in which containers read the status of their devices, and the file
+ * in each.
  *
- * A container has a folder by a bind mount, so it sees what is in that folder, whatever bears its
- * name later: a device that is given away anew gets a new folder, and the old one is put aside
- * under a hidden name, emptied and removed. Nothing is synced to the disk: it is a run folder.
+ * A container sees its folder through a bind mount, so it keeps seeing that folder, whatever has
+ * its name later. Hence a device that is allocated again gets a new folder, and the old one is put
+ * aside under a hidden name, emptied and removed. Nothing is synced to disk: this is a run folder.
  *
- * A container reads only, but root in one may take leases on what it has opened, which let others
- * wait for up to 45 s (F_SETLEASE of fcntl(2), and of newer kernels those on folders). So no file
- * is ever opened again once it has its name, and inside of a folder something is made or removed on
- * a worker only: what is marked so may be called in the loop. Never through a symbolic link. */
+ * A container can only read, but root in a container may take leases on open files, which block
+ * other openers for up to 45 s (F_SETLEASE of fcntl(2); newer kernels have leases on folders, too).
+ * So a file is never opened again once it has its final name, and entries of a folder are created
+ * or removed on a worker only. Only functions marked "In the loop" may be called there. Symbolic
+ * links are never followed. */
 #pragma once
 
 #include <stdbool.h>
@@ -15,24 +18,24 @@
 
 #include "err.h"
 
-/* In the loop. A descriptor of run_dir/pod-status, -ENOENT: it is not there and not to be made.
- * -EPERM: others may write there. */
+/* In the loop. Returns a descriptor of run_dir/pod-status. -ENOENT: it does not exist and `make` is
+ * false. -EPERM: other users can write there. */
 int status_files_open(const char *run_dir, bool make, struct err *);
-/* In the loop. An empty folder in place of whatever has that name now. */
+/* In the loop. Creates an empty folder in place of whatever has that name now. */
 int status_files_renew(int all, const char *name, struct err *);
-/* In the loop. There is a folder of this name, ours alone; what else has the name is replaced. */
+/* In the loop. Makes sure that there is a folder of this name, writable by us alone; anything else
+ * with that name is replaced. */
 int status_files_ensure(int all, const char *name, struct err *);
-/* In the loop. A descriptor of it, for a worker; -ENOENT: there is none, or no folder has its name.
- */
+/* In the loop. Returns a descriptor of it, for a worker. -ENOENT: no folder has this name. */
 int status_files_folder(int all, const char *name);
 /* In the loop. Is there a file in it? */
 bool status_files_has_file(int all, const char *name);
 
-/* To be removed? */
+/* Is this folder to be removed? */
 typedef bool status_stale_fn(const char *name, void *arg);
 
-/* In the loop. Puts aside what is stale; how many. The first error, after everything else was
- * tried. */
+/* In the loop. Puts stale folders aside; returns their number, or the first error after trying
+ * all. */
 int status_files_sweep(int all, status_stale_fn *, void *arg, struct err *);
 /* On a worker. Removes what was put aside. */
 int status_files_purge(int all, struct err *);

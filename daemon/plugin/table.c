@@ -1,4 +1,5 @@
-/* table.c - copies what has been decided into the values that the metrics page and the API read. */
+// SPDX-License-Identifier: Apache-2.0
+/* table.c - copies the last decision into the values that the metrics page and the API read. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,7 +58,8 @@ static void resources_add_devices(const struct resource *s, struct resource_tabl
 		struct resource_device *d = &t->devices[t->n_devices++];
 
 		memcpy(d->id, v->offers[i].id, strlen(v->offers[i].id)); /* zeroed */
-		/* Until the next decision the judgements may be those of another configuration. */
+		/* Until the next decision, health may still be that of the previous
+		 * configuration. */
 		if (i < s->n_tracked && strcmp(s->tracked[i].id, d->id) == 0)
 			d->reasons = s->tracked[i].health.counted;
 		d->state = reservations_state_next(holders_reservations(s->owner->holders),
@@ -89,6 +91,8 @@ static void add_status(const struct resource *s, struct resource_info *info)
 
 	info->allocations = s->allocations;
 	info->refusals = s->refusals;
+	memcpy(info->error, s->error, strlen(s->error)); /* zeroed */
+	memcpy(info->files_error, s->files_error, strlen(s->files_error));
 	if (!s->plugin)
 		return;
 	plugin_status(s->plugin, &status);
@@ -150,7 +154,8 @@ static bool same(const struct resource_table *a, const struct resource_table *b)
 
 /* --- claims ----------------------------------------------------------------------------------- */
 
-/* By the name of its netdev, if there is one of that name only, in whatever namespace. */
+/* Finds the function by the name of its netdev, in any namespace, if only one netdev has this
+ * name. */
 static const char *function_of_netdev(const struct host *h, const char *name)
 {
 	const char *function = NULL;

@@ -1,4 +1,5 @@
-/* cgroup_pod.c - path components one after the other, each with the two before it. */
+// SPDX-License-Identifier: Apache-2.0
+/* cgroup_pod.c - checks the path components one by one, each with the two before it. */
 #include "cgroup_pod.h"
 
 #include <string.h>
@@ -15,7 +16,7 @@ static bool is(struct word w, const char *text)
 	return w.len == strlen(text) && memcmp(w.s, text, w.len) == 0;
 }
 
-/* Cuts the text off the front; false: it does not begin with it. */
+/* Removes the prefix `text`; returns false if *w does not begin with it. */
 static bool cut_prefix(struct word *w, const char *text)
 {
 	size_t n = strlen(text);
@@ -32,7 +33,8 @@ static bool is_hex(char c)
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
 }
 
-/* A UUID with this between its groups, or the 32 digits of a static pod; *w is what follows. */
+/* Parses a UUID with this separator between its groups, or the 32 digits of a static pod, and
+ * advances *w past it. */
 static bool cut_uid(struct word *w, char dash, char ret[POD_UID_SIZE])
 {
 	bool grouped = w->len > 8 && w->s[8] == dash;
@@ -54,8 +56,8 @@ static bool cut_uid(struct word *w, char dash, char ret[POD_UID_SIZE])
 	return true;
 }
 
-/* "kubepods-burstable-pod<uid>.slice", with what --cgroup-root puts before it. Where the runtime
- * and the kubelet have different drivers, ":cri-containerd:<id>" follows. */
+/* Matches "kubepods-burstable-pod<uid>.slice", after any prefix from --cgroup-root. If the runtime
+ * and the kubelet use different drivers, ":cri-containerd:<id>" follows. */
 static bool is_slice(struct word w, char ret[POD_UID_SIZE])
 {
 	static const char name[] = "kubepods";
@@ -75,7 +77,7 @@ static bool is_slice(struct word w, char ret[POD_UID_SIZE])
 	return true;
 }
 
-/* "kubepods", perhaps "burstable" or "besteffort", then "pod<uid>". */
+/* Matches "kubepods", optionally "burstable" or "besteffort", then "pod<uid>". */
 static bool cgroup_pod_is_folder(struct word w, const struct word before[2], char ret[POD_UID_SIZE])
 {
 	bool by_class = is(before[0], "burstable") || is(before[0], "besteffort");

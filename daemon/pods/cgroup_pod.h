@@ -1,4 +1,5 @@
-/* cgroup_pod.h - the pod that a process belongs to, by the names that the kubelet gives its cgroups
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cgroup_pod.h - finds the pod of a process by the names that the kubelet gives cgroups
  * (kubernetes/pkg/kubelet/cm/cgroup_manager_linux.go, pod_container_manager_linux.go). Pure. */
 #pragma once
 
@@ -7,10 +8,10 @@
 
 #include "model.h"
 
-/* The uid of the pod in a cgroup's path, a line of /proc/PID/cgroup or the whole of it:
+/* Finds the pod's uid in a cgroup's path, a line of /proc/PID/cgroup or the whole file:
  *   /kubepods/burstable/pod<uid>/<container>                            cgroupfs driver
  *   /kubepods.slice/kubepods-pod<uid with _ for ->.slice/crio-<id>.scope  systemd driver
- * whatever stands before (a node in a container, --cgroup-root). A uid has 36 characters, or 32 for
- * a static pod. Of pods within pods the outermost: that is the one that this node knows. False: of
- * no pod, *ret untouched. */
+ * with any prefix (a node in a container, --cgroup-root). A uid has 36 characters, or 32 for a
+ * static pod. Of nested pods returns the outermost, which is the one of this node. False: not in a
+ * pod, *ret untouched. */
 bool cgroup_pod_uid(const char *text, size_t len, char ret[POD_UID_SIZE]);

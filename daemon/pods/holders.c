@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 /* holders.c - see holders.h.
  *
- * Happy path: something was given away, a pod's folder has gone, or time has passed -> the kubelet
- * is asked -> its list and what was reserved become one. A sandbox that is younger than the list is
- * a reason to ask as well.
- * Can fail by: no kubelet (its checkpoint, see pod_resources.h; a start goes on without after two
- * seconds), out of memory (the last list stays, tried again after a second). */
+ * Success: an allocation, the removal of a pod's folder or the refresh timer -> query the kubelet
+ * -> merge its list with the reservations. A sandbox newer than the list also triggers a query.
+ * Fails without a kubelet (falls back to its checkpoint, see pod_resources.h; the start continues
+ * without it after two seconds) and when out of memory (keeps the last list, retries after a
+ * second). */
 #include "holders.h"
 
 #include <errno.h>
@@ -16,37 +17,40 @@
 #include "cleanup.h"
 #include "cri.h"
 #include "dir_watch.h"
-#include "due.h"
 #include "granted_parse.h"
 #include "log.h"
 #include "pod_resources.h"
 #include "pod_sandbox.h"
+#include "timer.h"
 
-/* Out of memory: the next try. */
+/* Delay before a retry after out of memory. */
 #define RETRY_MS      1000
-/* A pod that ends tells nobody: what is held is asked for now and then. */
+/* Nothing reports the end of a pod reliably, so the kubelet is polled. */
 #define REFRESH_MS    30000
-/* How long a start waits to be told who holds what. */
+/* How long the start waits for the first list of allocations. */
 #define FIRST_LIST_MS 2000
 
 struct holders {
 	uv_loop_t *loop;
 	struct holders_hooks hooks;
 	char *kubelet_dir, *cri_socket;
+	char *pod_resources, *root_dir; /* pod_resources: the pod-resources folder; root_dir: its
+					   parent, which also contains pods/ */
 	struct reservations *reservations;
 	struct pod_resources *kubelet;
-	struct dir_watch *pods_dir; /* <kubelet-dir>/pods */
-	struct cri *cri;	    /* NULL: nobody watches */
-	struct due refresh;	    /* asks again who holds what, while anything is held */
-	uint64_t whose_ms;	    /* when the kubelet was last asked about a new sandbox */
-	bool polls, known;
-	bool told_checkpoint; /* that it cannot be read */
+	struct dir_watch *pods_dir;  /* <kubelet-dir>/pods */
+	struct cri *cri;	     /* NULL: the runtime is not watched */
+	struct timer refresh;	     /* when to ask the kubelet again, while anything is held */
+	uint64_t sandboxes_asked_ms; /* when the kubelet was last asked about a new sandbox */
+	bool polls;		     /* queries even without allocations */
+	bool known; /* the first list has arrived, or the start no longer waits for it */
+	bool checkpoint_failure_logged; /* a failure to read the checkpoint was logged */
 	struct granted_list granted;
-	struct stat granted_file; /* that they were read from */
-	bool told_granted;	  /* that it cannot be read */
+	struct stat granted_file;    /* identity of the file that `granted` was read from */
+	bool granted_failure_logged; /* a failure to read it was logged */
 };
 
-/* --- what the kubelet gives away -------------------------------------------------------------- */
+/* --- allocations ---------------------------------------------------------------------------- */
 
 bool holders_known(const struct holders *h)
 {
@@ -106,25 +110,25 @@ const struct granted_list *holders_granted(struct holders *h)
 		h->granted = fresh;
 		h->granted.read_ms = uv_now(h->loop);
 	}
-	if (failed && !h->told_granted)
+	if (failed && !h->granted_failure_logged)
 		log_warn("pods", 0,
-			 "cannot read which device nodes containers were given, not comparing "
-			 "them: %s",
+			 "cannot read the device nodes of containers from the kubelet's "
+			 "checkpoint, skipping their check: %s",
 			 e.msg);
-	h->told_granted = failed;
+	h->granted_failure_logged = failed;
 	return &h->granted;
 }
 
-/* Whose a new sandbox's devices are, the kubelet tells. */
+/* Asks the kubelet for the devices of a new sandbox. */
 static void ask_about_sandboxes(struct holders *h, uint64_t since_ms)
 {
 	if (!pod_sandbox_must_ask(holders_held(h), holders_sandboxes(h), since_ms))
 		return;
-	h->whose_ms = uv_now(h->loop);
+	h->sandboxes_asked_ms = uv_now(h->loop);
 	holders_ask(h);
 }
 
-/* --- its answers ------------------------------------------------------------------------------ */
+/* --- answers of the kubelet ----------------------------------------------------------------- */
 
 static void on_refresh(void *arg)
 {
@@ -132,16 +136,17 @@ static void on_refresh(void *arg)
 
 	if (!h->known) {
 		log_warn("pods", 0,
-			 "the kubelet does not say which container holds what, going on without");
+			 "no allocations from the kubelet after 2 s; starting without them");
 		h->known = true;
 		h->hooks.held(true, 0, h->hooks.arg);
 	}
-	due_in(&h->refresh, REFRESH_MS); /* unless the answer says otherwise */
+	timer_in(&h->refresh, REFRESH_MS); /* unless the answer sets an earlier time */
 	holders_ask(h);
 }
 
-/* While nothing is held, nothing can come back. What became of a reservation is asked as soon as it
- * can be told. */
+/* Without allocations, stops polling (unless `polls`): no device can become free. Otherwise queries
+ * every REFRESH_MS, or earlier when the outcome of a reservation should be in the kubelet's
+ * list. */
 static void arm_refresh(struct holders *h)
 {
 	uint64_t now = uv_now(h->loop), at = reservations_ask_at(h->reservations),
@@ -150,22 +155,23 @@ static void arm_refresh(struct holders *h)
 	if (at > now && at - now < REFRESH_MS)
 		wait = at - now;
 	if (holders_held(h)->n == 0 && !h->polls)
-		due_at(&h->refresh, DUE_NEVER);
+		timer_at(&h->refresh, TIMER_NEVER);
 	else
-		due_in(&h->refresh, wait);
+		timer_in(&h->refresh, wait);
 }
 
-/* Of init containers' devices. A kubelet that has given nothing away yet has none. */
+/* Reads the checkpoint for the devices of init containers. -ENOENT: the kubelet has not allocated
+ * anything yet. */
 static void read_checkpoint(struct holders *h, struct pod_list *ret)
 {
 	struct err e = {0};
 	int r = pod_checkpoint_read(ret, h->kubelet_dir, &e);
 
 	if (r >= 0)
-		pod_checkpoint_drop_gone(ret, h->kubelet_dir);
-	else if (r != -ENOENT && !h->told_checkpoint)
-		log_warn("pods", 0, "cannot see which init container has what: %s", e.msg);
-	h->told_checkpoint = r < 0 && r != -ENOENT;
+		pod_checkpoint_drop_gone(ret, h->root_dir);
+	else if (r != -ENOENT && !h->checkpoint_failure_logged)
+		log_warn("pods", 0, "cannot read the devices of init containers: %s", e.msg);
+	h->checkpoint_failure_logged = r < 0 && r != -ENOENT;
 }
 
 static int apply_list(struct holders *h, const struct pod_list *list, uint64_t asked_ms)
@@ -180,7 +186,7 @@ static int apply_list(struct holders *h, const struct pod_list *list, uint64_t a
 	return changed;
 }
 
-/* asked_ms 0: no answer, which ends waiting for one as well. */
+/* asked_ms 0: the query failed; the start no longer waits for a first list. */
 static void holders_on_list(const struct pod_list *list, uint64_t asked_ms, void *arg)
 {
 	struct holders *h = arg;
@@ -188,18 +194,18 @@ static void holders_on_list(const struct pod_list *list, uint64_t asked_ms, void
 	int changed = asked_ms ? apply_list(h, list, asked_ms) : 0;
 
 	if (changed < 0) {
-		log_warn("pods", changed, "cannot note who holds what, keeping the last list");
-		due_in(&h->refresh, RETRY_MS);
+		log_warn("pods", changed, "cannot store the allocations, keeping the last list");
+		timer_in(&h->refresh, RETRY_MS);
 		return;
 	}
 	h->known = true;
 	arm_refresh(h);
-	ask_about_sandboxes(h, h->whose_ms);
+	ask_about_sandboxes(h, h->sandboxes_asked_ms);
 	h->hooks.held(first || changed > 0, list->source == POD_SOURCE_API ? asked_ms : 0,
 		      h->hooks.arg);
 }
 
-/* A pod's folder goes with its pod: the only sign there is of its end. */
+/* The removal of a pod's folder is the only notification of its end. */
 static void on_pod_folder(const char *name, void *arg)
 {
 	struct holders *h = arg;
@@ -209,7 +215,7 @@ static void on_pod_folder(const char *name, void *arg)
 		holders_ask(h);
 }
 
-/* --- the pods that run ------------------------------------------------------------------------ */
+/* --- running pods --------------------------------------------------------------------------- */
 
 static void holders_on_sandboxes(const struct sandbox_list *list, uint64_t asked_ms, void *arg)
 {
@@ -240,10 +246,10 @@ void holders_ask_all(struct holders *h)
 		cri_refresh(h->cri);
 }
 
-void holders_expect_sandboxes(struct holders *h, bool somebody_waits)
+void holders_expect_sandboxes(struct holders *h, bool has_waiters)
 {
 	if (h->cri)
-		cri_expect(h->cri, somebody_waits);
+		cri_expect(h->cri, has_waiters);
 }
 
 bool holders_runtime(const struct holders *h, struct cri_status *ret)
@@ -261,7 +267,7 @@ static void watch_pods_dir(struct holders *h)
 	AUTO_FREE char *dir = NULL;
 	struct err e = {0};
 
-	if (asprintf(&dir, "%s/pods", h->kubelet_dir) < 0)
+	if (asprintf(&dir, "%s/pods", h->root_dir) < 0)
 		dir = NULL;
 	if (!dir || dir_watch_open(&h->pods_dir, h->loop, dir, on_pod_folder, h, &e) < 0)
 		log_warn("pods", 0, "%s, asking the kubelet every %d s instead", e.msg,
@@ -273,8 +279,31 @@ static void holders_free(struct holders *h)
 	reservations_free(h->reservations);
 	granted_list_done(&h->granted);
 	free(h->kubelet_dir);
+	free(h->pod_resources);
+	free(h->root_dir);
 	free(h->cri_socket);
 	free(h);
+}
+
+/* A kubelet with another --root-dir has pods and pod-resources there, and device-plugins still in
+ * /var/lib/kubelet (pkg/kubelet/kubelet_getters.go; DevicePluginPath of the v1beta1 API). */
+static int find_root(struct holders *h, const struct holders_opts *opts)
+{
+	char *slash;
+
+	if (opts->pod_resources && opts->pod_resources[0])
+		h->pod_resources = strdup(opts->pod_resources);
+	else if (asprintf(&h->pod_resources, "%s/pod-resources", opts->kubelet_dir) < 0)
+		h->pod_resources = NULL;
+	h->root_dir = h->pod_resources ? strdup(h->pod_resources) : NULL;
+	if (!h->root_dir)
+		return -ENOMEM;
+	for (size_t n = strlen(h->root_dir); n > 1 && h->root_dir[n - 1] == '/'; n--)
+		h->root_dir[n - 1] = '\0';
+	slash = strrchr(h->root_dir, '/');
+	if (slash)
+		slash[slash == h->root_dir] = '\0';
+	return 0;
 }
 
 static struct holders *holders_new(const struct holders_opts *opts)
@@ -287,7 +316,7 @@ static struct holders *holders_new(const struct holders_opts *opts)
 	h->kubelet_dir = strdup(opts->kubelet_dir);
 	h->cri_socket = strdup(opts->cri_socket);
 	h->polls = opts->polls;
-	if (h->reservations && h->kubelet_dir && h->cri_socket)
+	if (h->reservations && h->kubelet_dir && h->cri_socket && find_root(h, opts) == 0)
 		return h;
 	holders_free(h);
 	return NULL;
@@ -303,14 +332,15 @@ int holders_open(struct holders **ret, struct uv_loop_s *loop, const struct hold
 		return err_set(e, -ENOMEM, "pods: out of memory");
 	h->loop = loop;
 	h->hooks = *hooks;
-	due_init(&h->refresh, loop, on_refresh, h);
-	r = pod_resources_open(&h->kubelet, loop, h->kubelet_dir, holders_on_list, h, e);
+	timer_init(&h->refresh, loop, on_refresh, h);
+	r = pod_resources_open(&h->kubelet, loop, h->kubelet_dir, h->pod_resources, holders_on_list,
+			       h, e);
 	if (r < 0) {
 		holders_close(h);
 		return r;
 	}
 	watch_pods_dir(h);
-	due_in(&h->refresh, FIRST_LIST_MS);
+	timer_in(&h->refresh, FIRST_LIST_MS);
 	holders_ask(h);
 	*ret = h;
 	return 0;
@@ -328,5 +358,5 @@ void holders_close(struct holders *h)
 	pod_resources_close(h->kubelet);
 	dir_watch_close(h->pods_dir);
 	cri_close(h->cri);
-	due_close(&h->refresh, on_refresh_closed);
+	timer_close(&h->refresh, on_refresh_closed);
 }

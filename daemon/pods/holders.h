@@ -1,8 +1,9 @@
-/* holders.h - who holds what on this node: which container has which device, and which pods run.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* holders.h - the allocations on this node: which container has which device, and which pods run.
  *
- * Three tell it, none of them all of it: the kubelet (PodResources, and its checkpoint for init
- * containers), Allocate, which comes before either knows (reservations.h), and the container
- * runtime with its sandboxes. The device plugin and the attach engine read the same. */
+ * It joins three sources, none of which is complete: the kubelet (PodResources, and its checkpoint
+ * for init containers), Allocate, which comes before the other two know (reservations.h), and the
+ * sandboxes of the container runtime. The device plugin and the attach engine share it. */
 #pragma once
 
 #include "err.h"
@@ -14,60 +15,61 @@ struct uv_loop_s;
 struct holders;
 
 struct holders_opts {
-	const char *kubelet_dir; /* copied, as below */
-	const char *cri_socket;	 /* "" = whichever is there (cri.h) */
-	bool polls;		 /* nobody tells when something was given away */
+	const char *kubelet_dir; /* copied, like cri_socket */
+	/* Folder of the PodResources socket, in the kubelet's --root-dir; "" = in kubelet_dir. */
+	const char *pod_resources;
+	const char *cri_socket; /* "" = detect (cri.h) */
+	bool polls; /* poll the kubelet even if nothing is held, because no Allocate reaches us */
 };
 
 struct holders_hooks {
-	/* The kubelet has been asked. changed: something else is held. answered_ms: loop time at
-	 * which its own list was asked for, that counts now; 0: it has given none. */
+	/* The kubelet has answered or failed. changed: the allocations changed. answered_ms: loop
+	 * time at which the kubelet's own list, if this is one, was requested; 0: it is none. */
 	void (*held)(bool changed, uint64_t answered_ms, void *arg);
-	/* The runtime has been asked. */
+	/* The runtime has answered or failed. */
 	void (*sandboxes)(void *arg);
 	void *arg;
 };
 
-/* Asks the kubelet at once, and whenever something may have changed; the runtime not before
+/* Asks the kubelet at once, and whenever something may have changed; the runtime only after
  * holders_watch_sandboxes(). */
 int holders_open(struct holders **ret, struct uv_loop_s *, const struct holders_opts *,
 		 const struct holders_hooks *, struct err *);
-/* NULL is fine. Gone when the loop has run out of handles. */
+/* NULL is fine. Freed when the loop has no handles left. */
 void holders_close(struct holders *);
 
-/* --- what the kubelet gives away ---------------------------------------------------------------
- */
+/* --- allocations ------------------------------------------------------------------------------ */
 
-/* The kubelet has said who holds what, or was waited for in vain. */
+/* The kubelet has reported its allocations, or the wait for them timed out. */
 bool holders_known(const struct holders *);
-/* Everything that is reserved or held; borrowed until the loop goes on. */
+/* Everything that is reserved or held; borrowed until the next loop iteration. */
 const struct pod_list *holders_held(const struct holders *);
-/* The same, by what became of an ID. */
+/* As holders_held(), with the state of each ID. */
 const struct reservations *holders_reservations(const struct holders *);
-/* The device nodes that containers were given, as the kubelet's checkpoint is now; borrowed until
- * the loop goes on. While that cannot be read, as it was last. */
+/* The device nodes that containers were given, from the kubelet's current checkpoint, or from the
+ * last one that could be read; borrowed until the next loop iteration. */
 const struct granted_list *holders_granted(struct holders *);
-/* Why the kubelet's last answer was none, "" = it was one. */
+/* The error of the last query of the kubelet; "" if it succeeded. */
 const char *holders_trouble(const struct holders *);
-/* The kubelet's own list is near, and worth waiting for; pod_resources_answers(). */
+/* The kubelet's own list is available and worth waiting for; pod_resources_answers(). */
 bool holders_answer(const struct holders *);
-/* The kubelet is to be asked: every request made before the question is sent is answered by it. */
+/* Asks the kubelet. Requests made before the query is sent are served by that one query. */
 void holders_ask(struct holders *);
-/* As reservations_add(), _note_start() and _note_end(), now. */
+/* Like reservations_add(), _note_start() and _note_end(), at the current time. */
 int holders_reserve(struct holders *, const char *resource, const char *id);
 int holders_note_start(struct holders *, const char *resource, const char *id);
 void holders_note_end(struct holders *, const char *resource, const char *id);
 
-/* --- the pods that run -------------------------------------------------------------------------
- */
+/* --- running pods ----------------------------------------------------------------------------- */
 
-/* From now on the runtime is asked; once is enough. */
+/* Starts to watch the runtime; further calls have no effect. */
 int holders_watch_sandboxes(struct holders *, struct err *);
-/* As it is known; not known while nobody watches. Borrowed until the loop goes on. */
+/* The last known sandboxes; unknown while the runtime is not watched. Borrowed until the next loop
+ * iteration. */
 const struct sandbox_list *holders_sandboxes(const struct holders *);
-/* The runtime is to be asked, too, if it is watched. */
+/* Asks the kubelet, and the runtime if it is watched. */
 void holders_ask_all(struct holders *);
-/* Somebody waits for a sandbox: the runtime is asked often until told otherwise. */
+/* True while a caller waits for a sandbox: the runtime is polled more often. */
 void holders_expect_sandboxes(struct holders *, bool);
-/* False: nobody watches, and *ret is zeroed. */
+/* False: the runtime is not watched, and *ret is zeroed. */
 bool holders_runtime(const struct holders *, struct cri_status *ret);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "known_owners.h"
 
 const struct process_owner *known_owners_find(const struct known_owners *os, uint32_t pid,

@@ -1,20 +1,22 @@
-/* known_owners.h - what processes said when they were asked whose they are, for a while: one that
- * makes and kills queue pairs in a loop is asked once. Pure; bounded; time is an argument. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* known_owners.h - a cache of the pods of processes, so that a process that creates and destroys
+ * queue pairs in a loop is looked up only once. Pure; bounded; time is an argument. */
 #pragma once
 
 #include "model.h"
 #include "sandbox.h"
 
-/* Whose a process is. */
+/* The pod of a process. */
 struct process_owner {
 	uint32_t pid;
-	uint64_t cgroup;	    /* that an event named for it, 0 = none */
+	uint64_t cgroup;	    /* from the event that named the process, 0 = none */
 	char comm[16];		    /* "" = unknown */
-	char pod_uid[POD_UID_SIZE]; /* "" = of no pod */
+	char pod_uid[POD_UID_SIZE]; /* "" = not in a pod */
 };
 
 #define KNOWN_OWNERS_MAX 256
-/* A pid that is given again within this, to a process of the same cgroup, is another one unseen. */
+/* Lifetime of an entry. A pid that is reused within this time, by a process of the same cgroup, is
+ * not noticed. */
 #define KNOWN_OWNER_MS	 10000
 
 struct known_owners {
@@ -25,8 +27,8 @@ struct known_owners {
 	size_t n;
 };
 
-/* NULL: not known, or too long ago. */
+/* NULL: not cached, or expired. */
 const struct process_owner *known_owners_find(const struct known_owners *, uint32_t pid,
 					      uint64_t cgroup, uint64_t now_ms);
-/* In the place of what was known of that pid, or of what was asked longest ago. */
+/* Replaces the entry of the same pid, else the oldest entry. */
 void known_owners_keep(struct known_owners *, const struct process_owner *, uint64_t now_ms);

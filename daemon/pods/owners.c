@@ -1,21 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "owners.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <uv.h>
 
-#include "due.h"
 #include "job.h"
 #include "process_owner.h"
+#include "timer.h"
 
-/* Processes asked at one time; those beyond are asked with their next event. */
+/* Processes per lookup; any more are looked up at their next event. */
 #define ASKED_MAX   1024
-/* An event is told after this without its pod: where workers are stuck. An answer takes a few
- * milliseconds. */
+/* An event is delivered without its pod after this time, e.g. if the workers are stuck. A lookup
+ * takes a few milliseconds. */
 #define WAIT_MS	    500
 #define WAITING_MAX 64
 
-/* While it runs it belongs to the worker. */
+/* A lookup; owned by the worker while it runs. */
 struct question {
 	struct job job;
 	struct owners *asker;
@@ -36,9 +37,9 @@ struct owners {
 	const struct hw *hw;
 	struct owners_hooks hooks;
 	bool closing, timer_closed;
-	struct due due;			       /* the first that has waited long enough */
+	struct timer timer;		       /* the earliest deadline of a waiting event */
 	struct question *question;	       /* under way */
-	struct process_owner asked[ASKED_MAX]; /* to be, with the next one */
+	struct process_owner asked[ASKED_MAX]; /* for the next lookup */
 	size_t n_asked;
 	struct known_owners known;
 	struct waiting waiting[WAITING_MAX];
@@ -47,7 +48,7 @@ struct owners {
 
 /* --- events ----------------------------------------------------------------------------------- */
 
-void owners_tell_pod(struct owners *o, const char *pod_uid, const struct event *event)
+void owners_deliver_to_pod(struct owners *o, const char *pod_uid, const struct event *event)
 {
 	const struct sandbox_list *pods = o->hooks.sandboxes ? o->hooks.sandboxes(o->hooks.arg)
 							     : NULL;
@@ -72,9 +73,9 @@ static bool was_asked(const struct question *q, uint32_t pid, uint64_t cgroup)
 	return false;
 }
 
-/* Those whose process is known, those that the answered question (may be NULL) was about, though
- * nobody was found, and those that have waited long enough. */
-static void tell_waiting(struct owners *o, const struct question *answered, uint64_t now_ms)
+/* Delivers the events whose process is known, those that the finished lookup (may be NULL) was
+ * about even if it found nothing, and those past their deadline. */
+static void deliver_waiting(struct owners *o, const struct question *answered, uint64_t now_ms)
 {
 	size_t n = 0;
 
@@ -85,7 +86,7 @@ static void tell_waiting(struct owners *o, const struct question *answered, uint
 
 		if (owner || w->until_ms <= now_ms ||
 		    (answered && was_asked(answered, w->pid, w->cgroup)))
-			owners_tell_pod(o, owner ? owner->pod_uid : "", &w->event);
+			owners_deliver_to_pod(o, owner ? owner->pod_uid : "", &w->event);
 		else
 			o->waiting[n++] = *w;
 	}
@@ -94,23 +95,23 @@ static void tell_waiting(struct owners *o, const struct question *answered, uint
 
 static void owners_run_timer(struct owners *o)
 {
-	uint64_t next = DUE_NEVER;
+	uint64_t next = TIMER_NEVER;
 
 	for (size_t i = 0; i < o->n_waiting; i++)
 		if (o->waiting[i].until_ms < next)
 			next = o->waiting[i].until_ms;
-	due_at(&o->due, next);
+	timer_at(&o->timer, next);
 }
 
-static void owners_on_due(void *arg)
+static void owners_on_timer(void *arg)
 {
 	struct owners *o = arg;
 
-	tell_waiting(o, NULL, uv_now(o->loop));
+	deliver_waiting(o, NULL, uv_now(o->loop));
 	owners_run_timer(o);
 }
 
-/* --- questions -------------------------------------------------------------------------------- */
+/* --- lookups ---------------------------------------------------------------------------------- */
 
 static void owners_release_if_done(struct owners *o)
 {
@@ -133,7 +134,7 @@ static void take_answers(struct owners *o, const struct question *q)
 		known_owners_keep(&o->known, &q->owners[i], uv_now(o->loop));
 	if (o->hooks.named)
 		o->hooks.named(q->owners, q->n_owners, o->hooks.arg);
-	tell_waiting(o, q, uv_now(o->loop));
+	deliver_waiting(o, q, uv_now(o->loop));
 	owners_run_timer(o);
 	owners_ask(o);
 }
@@ -159,7 +160,7 @@ static void owners_ask(struct owners *o)
 		return;
 	q = calloc(1, sizeof(*q));
 	if (!q)
-		return; /* with the next event */
+		return; /* retried at the next event */
 	q->asker = o;
 	q->proc_fd = o->hw->proc_fd;
 	q->n = o->n_asked;
@@ -189,12 +190,12 @@ const struct process_owner *owners_find(struct owners *o, uint32_t pid, uint64_t
 	return owner;
 }
 
-void owners_tell(struct owners *o, uint32_t pid, uint64_t cgroup, const struct event *event)
+void owners_deliver(struct owners *o, uint32_t pid, uint64_t cgroup, const struct event *event)
 {
 	const struct process_owner *owner = pid ? owners_find(o, pid, cgroup) : NULL;
 
 	if (owner || pid == 0 || o->n_waiting == WAITING_MAX) {
-		owners_tell_pod(o, owner ? owner->pod_uid : "", event);
+		owners_deliver_to_pod(o, owner ? owner->pod_uid : "", event);
 		return;
 	}
 	o->waiting[o->n_waiting++] = (struct waiting){.pid = pid,
@@ -216,7 +217,7 @@ int owners_open(struct owners **ret, struct uv_loop_s *loop, const struct hw *hw
 	o->loop = loop;
 	o->hw = hw;
 	o->hooks = *hooks;
-	due_init(&o->due, loop, owners_on_due, o);
+	timer_init(&o->timer, loop, owners_on_timer, o);
 	*ret = o;
 	return 0;
 }
@@ -234,6 +235,6 @@ void owners_close(struct owners *o)
 	if (!o)
 		return;
 	o->closing = true;
-	tell_waiting(o, NULL, UINT64_MAX);
-	due_close(&o->due, owners_on_closed);
+	deliver_waiting(o, NULL, UINT64_MAX);
+	timer_close(&o->timer, owners_on_closed);
 }

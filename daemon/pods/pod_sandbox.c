@@ -1,9 +1,10 @@
-/* pod_sandbox.c - by the order of events: given away, made, listed, started. */
+// SPDX-License-Identifier: Apache-2.0
+/* pod_sandbox.c - compares the order of events: allocated, created, listed, started. */
 #include "pod_sandbox.h"
 
 #include <string.h>
 
-/* What is known of when a sandbox was made and when the device was given away. */
+/* Was the sandbox created before or since the Allocate of the device? */
 enum order { MADE_BEFORE, MADE_SINCE, NOT_KNOWN };
 
 static enum order pod_sandbox_order_of(const struct sandbox *s, const struct pod_device *d)
@@ -37,7 +38,8 @@ static int pod_sandbox_by_name(const struct sandbox *s, const struct pod_device 
 	return r ? r : strcmp(s->pod, d->pod);
 }
 
-/* The sandboxes of that name, which stand together; an entry with a uid may have none. */
+/* Finds the first sandbox of that name; they are adjacent. An entry with a uid may have no name, so
+ * all sandboxes are searched. */
 static size_t find_first(const struct sandbox_list *l, const struct pod_device *d)
 {
 	size_t low = 0, high = d->uid[0] ? 0 : l->n;
@@ -73,16 +75,16 @@ static bool pod_sandbox_same_pod(const struct sandbox *a, const struct sandbox *
 	return strcmp(a->uid, b->uid) == 0;
 }
 
-/* A sandbox that was made in times to come shows that the clock was set: what it says of others is
- * no proof while that one stands beside them. */
+/* A sandbox with a creation time in the future shows that the clock was set. Then the creation
+ * times of the others prove nothing. */
 static bool may_be_since(const struct sandbox *s, const struct pod_device *d)
 {
 	return pod_sandbox_order_of(s, d) == MADE_SINCE ||
 	       (pod_sandbox_order_of(s, d) == NOT_KNOWN && d->reserved_ms && !s->made_ms);
 }
 
-/* The pod whose sandbox was the first since, unless it stands beside another such pod: how long a
- * sandbox was in the making nobody tells. Any of its sandboxes. */
+/* Returns a sandbox of the pod whose sandbox was the first created since, or NULL if another such
+ * pod has a ready sandbox, too: how long the creation of a sandbox took is unknown. */
 static const struct sandbox *first_since(const struct sandbox *s, size_t n,
 					 const struct pod_device *d)
 {
@@ -99,7 +101,19 @@ static const struct sandbox *first_since(const struct sandbox *s, size_t n,
 	return first;
 }
 
-/* The only pod that has one which is ready. */
+/* Does another pod of the same name have a younger sandbox? Then the entry may be that pod's, even
+ * if its sandbox has ended, and s belongs to a predecessor with containers that still run. */
+static bool has_successor(const struct sandbox *s, const struct sandbox *all, size_t n,
+			  const struct pod_device *d)
+{
+	for (size_t i = 0; i < n; i++)
+		if (may_be(&all[i], d) && !pod_sandbox_same_pod(&all[i], s) &&
+		    sandbox_is_younger(&all[i], s))
+			return true;
+	return false;
+}
+
+/* Returns a sandbox of the only pod that has a ready one, unless that pod has a successor. */
 static const struct sandbox *only_one(const struct sandbox *s, size_t n, const struct pod_device *d)
 {
 	const struct sandbox *only = NULL;
@@ -111,10 +125,11 @@ static const struct sandbox *only_one(const struct sandbox *s, size_t n, const s
 			return NULL;
 		only = &s[i];
 	}
-	return only;
+	return only && !has_successor(only, s, n, d) ? only : NULL;
 }
 
-/* A container waits to be started, and the list was asked for since: its sandbox is in it. */
+/* A container waits to be started, and the list was requested after that, so it contains the
+ * sandbox. */
 static bool is_sure_to_be_listed(const struct sandbox_list *l, const struct pod_device *d)
 {
 	return d->start_ms && l->asked_ms >= d->start_ms;

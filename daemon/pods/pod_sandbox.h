@@ -1,43 +1,45 @@
-/* pod_sandbox.h - the sandbox of the pod that the kubelet means, among those that the runtime
- * knows. Pure.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pod_sandbox.h - finds the sandbox of the pod that a kubelet entry refers to. Pure.
  *
- * The kubelet's list knows no uid, so several pods may bear the name that it tells: one that ends
- * and the one that was made anew. Allocate comes before a pod's sandbox, and that before its
- * containers, so the order of events tells them apart. All times compared are the loop's, since the
- * wall clock may be set at any moment; what it says of a sandbox (made_ms) is only ever a reason to
- * wait. With reserved_ms and start_ms of the device, seen_ms and made_ms of the sandbox, asked_ms
- * of the lists:
+ * The kubelet's list has no uids, so its pod name may refer to several pods: one that is ending,
+ * and its successor. The order of events distinguishes them: Allocate precedes the pod's sandbox,
+ * which precedes its containers. All compared times are the loop's, because the wall clock may be
+ * set at any time; the creation time that it gives a sandbox (made_ms) is only ever a reason to
+ * wait. Given are reserved_ms and start_ms of the device, seen_ms and made_ms of the sandbox, and
+ * asked_ms of the lists:
  *
- *   seen_ms < reserved_ms     it was there before: not of the pod that the device was given to
- *   made_ms >= reserved_ms    it was made since
- *   otherwise                 it was seen since, and the clock says that it was made before, or in
- *                             times to come: that decides nothing
- *   seen_ms > held asked_ms   of it the kubelet's list says nothing: neither all that its pod has,
- *                             nor whether what a pod of that name had is its
+ *   seen_ms < reserved_ms     the sandbox existed before the Allocate: another pod's
+ *   made_ms >= reserved_ms    it was created since
+ *   otherwise                 it was first seen since, but its creation time is earlier or in the
+ *                             future: inconclusive
+ *   seen_ms > held asked_ms   the kubelet's list is older than the sandbox: it may lack devices of
+ *                             its pod, and may refer to another pod of that name
  *
- * The device is the pod's whose sandbox was made since; of several, of the first one, but nobody's
- * while more than one stands. Where there is none, two things help: that a container waits to be
- * started, whose sandbox is in every list of sandboxes that was asked for since (start_ms <=
- * asked_ms); and, while none waits, that we do not know when it was given away (we were started
- * since). Then it is the pod's that is the only one of that name to have a sandbox that is ready.
- * So what cannot be told yet is waited for: for the container's start, or for the other pod's end.
+ * The device belongs to the pod whose sandbox was created since; of several, to the first, but to
+ * none while more than one of them is ready. If no sandbox was created since, the only pod of that
+ * name with a ready sandbox is chosen, but only in two cases: a container waits to be started, so
+ * its sandbox is in every list of sandboxes requested after that (start_ms <= asked_ms); or no
+ * container waits and the time of the Allocate is unknown, because we started after it. It is
+ * not chosen while another pod of that name has a younger sandbox, ready or not: then it is a
+ * predecessor that was deleted by force, with containers that still run. An inconclusive case is
+ * resolved later, when the container starts or the other pod ends.
  *
- * Of that pod it is the youngest that is ready. An entry with a uid (from the kubelet's checkpoint)
- * takes that pod's only. */
+ * Of the chosen pod, the youngest ready sandbox is returned. An entry with a uid (from the
+ * kubelet's checkpoint) matches only that pod. */
 #pragma once
 
 #include "pod_devices.h"
 #include "sandbox.h"
 
-/* The sandbox of the pod that an entry of the kubelet's list names; NULL: there is none that is
- * ready, or it cannot be told yet which. It need not be known in detail, and may be of the host's
+/* Returns the sandbox of the pod that an entry of the kubelet's list refers to; NULL: none is
+ * ready, or the case is inconclusive. Its details may be unknown, and it may use the host's
  * network. Borrowed. */
 const struct sandbox *pod_sandbox_find(const struct sandbox_list *, const struct pod_device *);
-/* For all that is known, one that is ready may be it. */
+/* True if a ready sandbox could be the pod's, as far as is known. */
 bool pod_sandbox_may_be(const struct sandbox_list *, const struct pod_device *);
-/* The list was asked for before the sandbox was seen. */
+/* True if the list was requested before the sandbox was first reported. */
 bool pod_sandbox_is_younger(const struct sandbox *, const struct pod_list *held);
-/* A sandbox that was seen after since_ms is younger than the kubelet's list: the kubelet is to be
- * asked again. */
+/* True if the kubelet must be queried again: a ready sandbox was first reported after since_ms, and
+ * is younger than the kubelet's list. */
 bool pod_sandbox_must_ask(const struct pod_list *held, const struct sandbox_list *,
 			  uint64_t since_ms);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "process_owner.h"
 
 #include <errno.h>
@@ -11,10 +12,10 @@
 #include "cgroup_pod.h"
 #include "cleanup.h"
 
-/* One line for each hierarchy of cgroup v1; the kubelet's own paths have some 200 bytes. */
+/* Room for one line per cgroup v1 hierarchy; the kubelet's own paths have some 200 bytes. */
 #define CGROUP_TEXT_MAX 16384
 
-/* The first `size` bytes of it. */
+/* Reads the first `size` bytes of the file. */
 static ssize_t process_read_file(int proc_fd, uint32_t pid, const char *name, char *buf,
 				 size_t size)
 {
@@ -37,7 +38,7 @@ static ssize_t process_read_file(int proc_fd, uint32_t pid, const char *name, ch
 
 /* --- by cgroup -------------------------------------------------------------------------------- */
 
-/* kernfs finds a directory by its number, which is the cgroup's id (FILEID_KERNFS and
+/* File handle type of kernfs; a handle of this type contains the cgroup's id (FILEID_KERNFS and
  * kernfs_fh_to_dentry() in linux/fs/kernfs/mount.c). */
 #define HANDLE_TYPE_KERNFS 0xfe
 
@@ -46,8 +47,8 @@ union cgroup_handle {
 	char room[sizeof(struct file_handle) + sizeof(uint64_t)];
 };
 
-/* A descriptor of its directory, or a negative errno. The first process sees all of them, wherever
- * we are. */
+/* Returns a descriptor of the cgroup's directory, or a negative errno. Uses the mount of process 1,
+ * which sees all cgroups whatever namespace we are in. */
 static int open_cgroup(int proc_fd, uint64_t id)
 {
 	AUTO_FD mount = openat(proc_fd, "1/root/sys/fs/cgroup", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -135,7 +136,7 @@ size_t process_owners(int proc_fd, struct process_owner *asked, size_t n,
 uint32_t process_of_thread(int proc_fd, uint32_t tid)
 {
 	static const char key[] = "\nTgid:\t";
-	char text[1024]; /* it is among the first lines */
+	char text[1024]; /* Tgid is among the first lines */
 	ssize_t n = process_read_file(proc_fd, tid, "status", text, sizeof(text) - 1);
 	const char *found;
 

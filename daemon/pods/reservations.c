@@ -1,8 +1,9 @@
-/* reservations.c - one list of what is given away, and when each reservation in it was made.
+// SPDX-License-Identifier: Apache-2.0
+/* reservations.c - one list of what is allocated, and the time of each reservation in it.
  *
- * A list of the kubelet makes a new one: what it names, and reservations that are too young for it
- * to name. A reservation stays beside a held device until it is old enough: the list may still show
- * an init container that has ended. */
+ * A list of the kubelet replaces ours: its entries, plus reservations that are too young to be in
+ * it. A reservation is kept beside a held device until it is old enough, because the list may still
+ * show an init container that has ended. */
 #include "reservations.h"
 
 #include <errno.h>
@@ -22,7 +23,8 @@ struct reservations {
 	struct pod_list list;
 	struct reservation *reserved; /* sorted by (id, resource) */
 	size_t n_reserved;
-	char **resources; /* names of all that were ever reserved from: as many as are configured */
+	char **resources; /* names of all resources ever reserved from: at most as many as are
+			     configured */
 	size_t n_resources;
 	uint64_t generation;
 };
@@ -44,7 +46,7 @@ void reservations_free(struct reservations *l)
 	free(l);
 }
 
-/* Our own text of that name; NULL: out of memory. */
+/* Returns our own copy of the name; NULL: out of memory. */
 static const char *reservations_name_of(struct reservations *l, const char *resource)
 {
 	char **name;
@@ -60,7 +62,8 @@ static const char *reservations_name_of(struct reservations *l, const char *reso
 	return *name;
 }
 
-/* Where the reservation is, or would be; IDs differ sooner than resources do. */
+/* The index of the reservation, or where it would be inserted. Compares IDs first, because they
+ * differ sooner than resources. */
 static size_t reservations_place_of(const struct reservations *l, const char *resource,
 				    const char *id)
 {
@@ -96,7 +99,7 @@ static bool is_behind(const struct pod_device *d, const char *resource, const ch
 	return r ? r > 0 : strcmp(d->id, id) > 0;
 }
 
-/* An entry without a pod, at its place: the list stays sorted. */
+/* Inserts an entry without a pod; the list stays sorted. */
 static int list_insert(struct pod_list *list, const char *resource, const char *id)
 {
 	struct pod_device entry = {.resource = resource, .id = id}, *d;
@@ -112,7 +115,7 @@ static int list_insert(struct pod_list *list, const char *resource, const char *
 	return 0;
 }
 
-/* Its entries, one for every container that has it. */
+/* The entries of an ID, one for every container that has it. */
 static struct pod_device *entries(struct reservations *l, const char *resource, const char *id,
 				  size_t *ret_n)
 {
@@ -141,7 +144,7 @@ static void stamp_start(struct reservations *l, const char *resource, const char
 		d[i].start_ms = ms;
 }
 
-/* There is room for it; resource is one of our names. */
+/* The array has room for it; resource is one of our names. */
 static void note(struct reservations *l, const char *resource, const char *id, uint64_t now_ms)
 {
 	size_t at = reservations_place_of(l, resource, id);
@@ -174,7 +177,7 @@ static int reservation_add(struct reservations *l, const char *resource, const c
 	return 0;
 }
 
-/* One entry is left, without a pod: the next list names its new one. Needs no memory. */
+/* Leaves one entry, without a pod; the next list fills it in. Allocates no memory. */
 static void forget_holders(struct reservations *l, const char *resource, const char *id)
 {
 	size_t n;
@@ -217,13 +220,14 @@ void reservations_note_end(struct reservations *l, const char *resource, const c
 	stamp_start(l, resource, id, 0);
 }
 
-/* Can a list that was asked for then tell what became of it? */
+/* Does a list requested at that time show the outcome of this reservation? */
 static bool is_settled(const struct reservation *r, uint64_t asked_ms)
 {
 	return asked_ms >= r->made_ms && asked_ms - r->made_ms >= RESERVATION_GRACE_MS;
 }
 
-/* Without what was allocated after the list was asked for: it names the holder before. */
+/* Copies the list without IDs that were allocated after it was requested: for these it names the
+ * previous holder. */
 static int reservations_copy(const struct reservations *l, struct pod_list *ret,
 			     const struct pod_list *from, uint64_t asked_ms)
 {
@@ -241,7 +245,7 @@ static bool reservations_is_named(const struct pod_list *given, const struct pod
 	return pod_list_find(given, d->resource, d->id, NULL);
 }
 
-/* Not by the last list either. */
+/* True if the device has no pod in our list, or is reserved. */
 static bool is_unnamed(const struct reservations *l, const struct pod_device *d)
 {
 	return d->pod[0] == '\0' || reservations_find(l, d->resource, d->id);
@@ -256,7 +260,7 @@ bool reservations_lacks(const struct reservations *l, const struct pod_list *giv
 	return false;
 }
 
-/* An init container's. */
+/* Adds the devices of init containers. */
 static int add_from_checkpoint(const struct reservations *l, struct pod_list *list,
 			       const struct pod_list *given, const struct pod_list *checkpoint)
 {
@@ -286,7 +290,7 @@ static int add_unsettled(const struct reservations *l, struct pod_list *list, ui
 	return 0;
 }
 
-/* The kubelet does not know when it asked us. */
+/* The kubelet's list does not have these times. */
 static void keep_times(struct pod_list *list, const struct pod_list *before)
 {
 	for (size_t i = 0; i < list->n; i++) {
@@ -343,8 +347,8 @@ uint64_t reservations_ask_at(const struct reservations *l)
 	return at;
 }
 
-/* An entry that only a reservation made names no pod, by name or uid; one that the kubelet's list
- * made knows no uid. */
+/* An entry that exists only by a reservation has no pod and no uid; one from the kubelet's list has
+ * no uid; one from the checkpoint has. */
 static enum reservation_state state_of(const struct reservations *l, const struct pod_device *d)
 {
 	if (!d)

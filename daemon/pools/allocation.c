@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 /* allocation.c - what a container gets for its device IDs.
  *
- * Happy path: find each ID's functions, collect their nodes, note what the variables tell of them;
- * at the end write the two variables.
- * Can fail by: an ID that is not the pool's, a device or node that is gone, out of memory. */
+ * Success: for each ID, find its functions, add their nodes to the grant and their names to the
+ * variables; then write the two variables. Fails on an ID of another pool, a removed device or
+ * node, or out of memory. */
 #include "allocation.h"
 
 #include <ctype.h>
@@ -16,7 +17,7 @@
 
 /* --- IDs -------------------------------------------------------------------------------------- */
 
-/* An ID from a request, for messages: whatever its bytes and length are. */
+/* Makes an ID from a request printable for messages, whatever its bytes and length. */
 static const char *id_shown(const char *id, char text[PLUGIN_ID_SIZE])
 {
 	size_t i;
@@ -48,7 +49,8 @@ static int unknown_id(const struct allocation_input *in, const char *id, struct 
 		       id_shown(id, text));
 }
 
-/* Known and new: a list of any length ends here by its first ID too many. */
+/* Rejects an ID that is unknown or occurs twice, and thereby any list longer than the pool, at its
+ * first excess ID at the latest. */
 static int check_id(const struct allocation_input *in, struct id_list ids, size_t at,
 		    const struct offer **ret, struct err *err)
 {
@@ -59,14 +61,14 @@ static int check_id(const struct allocation_input *in, struct id_list ids, size_
 		return unknown_id(in, ids.ids[at], err);
 	for (size_t i = 0; i < at; i++)
 		if (strcmp(ids.ids[i], ids.ids[at]) == 0)
-			return err_set(err, -EINVAL, "%s is asked for twice",
+			return err_set(err, -EINVAL, "%s is requested twice",
 				       id_shown(ids.ids[at], text));
 	return 0;
 }
 
-/* --- what the variables tell of a function ---------------------------------------------------- */
+/* --- ..._INFO of a function ------------------------------------------------------------------ */
 
-/* Where each node stands in ..._INFO. */
+/* The key of each node in ..._INFO. */
 static const struct {
 	enum node_role role;
 	const char *provider, *key;
@@ -83,7 +85,7 @@ static const struct {
 	{NODE_TUN, "vhost", "tun-mount"},
 };
 
-/* The provider's object, made where there is none; NULL when out of memory. */
+/* Returns the provider's object, creating it if needed; NULL when out of memory. */
 static json_t *info_provider(json_t *info, const char *name)
 {
 	json_t *o = json_object_get(info, name);
@@ -114,27 +116,28 @@ static bool info_set_nodes(json_t *info, const struct function_nodes *nodes)
 	return !nodes->vdpa || info_provider(info, "vdpa");
 }
 
-/* additionalInfo: first what is said of all devices, then what is said of this one. */
+/* Adds additionalInfo: first the entries for all devices, then those for this one, which override
+ * them. */
 static bool info_set_extra(json_t *info, const struct pool *pool, const char *function)
 {
-	const char *const whom[] = {"*", function};
+	const char *const keys[] = {"*", function};
 
 	if (pool->n_extra == 0)
 		return true;
 	if (!info_provider(info, "extra"))
 		return false;
-	for (size_t w = 0; w < ARRAY_SIZE(whom); w++)
+	for (size_t w = 0; w < ARRAY_SIZE(keys); w++)
 		for (size_t i = 0; i < pool->n_extra; i++) {
 			const struct extra_info *x = &pool->extra[i];
 
-			if (strcmp(x->device, whom[w]) == 0 &&
+			if (strcmp(x->device, keys[w]) == 0 &&
 			    !info_set(info, "extra", x->key, x->value))
 				return false;
 		}
 	return true;
 }
 
-/* The object of one function; NULL when out of memory. */
+/* Returns the object of one function; NULL when out of memory. */
 static json_t *function_info(const struct pool *pool, const char *function,
 			     const struct function_nodes *nodes)
 {
@@ -152,7 +155,7 @@ static json_t *function_info(const struct pool *pool, const char *function,
 struct granting {
 	struct container_grant grant;
 	const struct allocation_input *in;
-	json_t *infos; /* by function, in the order of the request */
+	json_t *infos; /* keyed by function, in the order of the request */
 	struct err *err;
 };
 
@@ -183,7 +186,7 @@ static int give_cdi(struct granting *g, const char *function)
 	return container_grant_cdi(&g->grant, name) < 0 ? out_of_memory(g) : 0;
 }
 
-/* Everything of one function that the container does not have yet. */
+/* Adds one function to the grant, unless the container has it already. */
 static int give(struct granting *g, const char *function, const struct function_nodes *nodes)
 {
 	json_t *name = json_text(function);
@@ -194,7 +197,7 @@ static int give(struct granting *g, const char *function, const struct function_
 		r = out_of_memory(g);
 	} else if (!json_object_get(g->infos, key)) {
 		r = give_nodes(g, nodes);
-		/* A device without edits is none in CDI. */
+		/* CDI does not allow a device without edits. */
 		if (r == 0 && nodes->n > 0)
 			r = give_cdi(g, function);
 		if (r == 0 &&
@@ -206,10 +209,9 @@ static int give(struct granting *g, const char *function, const struct function_
 	return r;
 }
 
-/* The device is made with the attachment, and its number is not known before: the container gets
- * the folder that all of them appear in, and leave to open the one that will bear the function's
- * name.
- */
+/* The soft-RoCE device is created with the attachment, and its number is not known before. So the
+ * container gets the folder in which all such nodes appear, and permission to open the one with the
+ * function's name. */
 static int give_soft_roce(struct granting *g, const char *id)
 {
 	const char *const folder = "/dev/" SOFT_ROCE_DIR;
@@ -237,7 +239,7 @@ static int give_function(struct granting *g, const char *id)
 	int r = 0;
 
 	if (!fn)
-		return err_set(g->err, -ENODEV, "%s is not there any more", id);
+		return err_set(g->err, -ENODEV, "%s was removed", id);
 	if (allocation_is_soft_roce(g->in->view->pool))
 		r = give_soft_roce(g, id);
 	else if (!g->in->view->pool->whole_directory)
@@ -266,7 +268,7 @@ static int give_members(struct granting *g, const struct offer *o)
 	int r;
 
 	if (o->gone)
-		return err_set(g->err, -ENODEV, "%s is not there any more", o->id);
+		return err_set(g->err, -ENODEV, "%s was removed", o->id);
 	if (o->n_members == 0 && !pool->whole_directory)
 		return err_set(g->err, -ENODEV, "%s/%s has no RDMA device now", pool->prefix,
 			       pool->name);
@@ -281,13 +283,14 @@ static int give_members(struct granting *g, const struct offer *o)
 
 /* --- the variables ---------------------------------------------------------------------------- */
 
-/* The plugins whose configuration makes numbered slots set no variables. */
-static bool tells_variables(const struct pool *pool)
+/* sriov-network-device-plugin's variables. The plugins whose configuration has numbered slots set
+ * none. */
+static bool sets_variables(const struct pool *pool)
 {
 	return pool->kind == POOL_EXCLUSIVE || pool->ids != ID_NUMBER;
 }
 
-/* "PCIDEVICE_INTEL_COM_SRIOV": capitals throughout, '_' for '.', '-' stays. */
+/* "PCIDEVICE_INTEL_COM_SRIOV": upper case, '_' for '.', '-' unchanged. */
 static char *variable_name(const struct pool *pool)
 {
 	char *name;
@@ -299,7 +302,7 @@ static char *variable_name(const struct pool *pool)
 	return name;
 }
 
-/* Names of the functions, with commas between them. */
+/* Joins the names of the functions with commas. */
 static char *function_list(json_t *infos)
 {
 	char *list = NULL, *longer;
@@ -341,7 +344,7 @@ static int give_all(struct granting *g, struct id_list ids)
 	int r = 0;
 
 	if (ids.n == 0)
-		return err_set(g->err, -EINVAL, "no device is asked for");
+		return err_set(g->err, -EINVAL, "no device is requested");
 	for (size_t i = 0; r == 0 && i < ids.n; i++) {
 		r = check_id(g->in, ids, i, &offer, g->err);
 		if (r == 0)
@@ -350,7 +353,7 @@ static int give_all(struct granting *g, struct id_list ids)
 	if (r == 0 && !g->in->view->pool->network &&
 	    container_grant_annotation(&g->grant, GRANTED_NETWORK_KEY, GRANTED_NETWORK_NONE) < 0)
 		r = out_of_memory(g);
-	if (r == 0 && json_object_size(g->infos) > 0 && tells_variables(g->in->view->pool))
+	if (r == 0 && json_object_size(g->infos) > 0 && sets_variables(g->in->view->pool))
 		r = add_variables(g);
 	return r;
 }

@@ -1,5 +1,6 @@
-/* allocation_files.c - what others read about a pool's devices: device-info for Multus and the CNI
- * plugins below it, CDI specifications for container runtimes. Pure. */
+// SPDX-License-Identifier: Apache-2.0
+/* allocation_files.c - files about a pool's devices for other programs: device-info for Multus and
+ * the CNI plugins below it, CDI specifications for container runtimes. Pure. */
 #include "allocation.h"
 
 #include <jansson.h>
@@ -13,7 +14,7 @@
 static const char device_info_end[] = "-device.json";
 static const char cdi_start[] = "rocelet-", cdi_end[] = ".json";
 
-/* Takes the document. NULL: out of memory. */
+/* Prints the document and frees it. NULL: out of memory. */
 static char *print_json(json_t *doc)
 {
 	char *text = json_dumps(doc, JSON_COMPACT);
@@ -22,7 +23,7 @@ static char *print_json(json_t *doc)
 	return text;
 }
 
-/* Adds key and text unless the text is unknown; false: out of memory. */
+/* Adds key and text unless the text is empty; false: out of memory. */
 static bool allocation_add_text(json_t *o, const char *key, const char *text)
 {
 	return text[0] == '\0' || json_object_set_new(o, key, json_text(text)) == 0;
@@ -30,7 +31,7 @@ static bool allocation_add_text(json_t *o, const char *key, const char *text)
 
 /* --- device-info ------------------------------------------------------------------------------ */
 
-/* "mlx5_2,mlx5_3": all RDMA devices of a function; heap, NULL when out of memory. */
+/* "mlx5_2,mlx5_3": all RDMA devices of a function, on the heap; NULL when out of memory. */
 static char *rdma_names(const struct host *host, const char *function)
 {
 	char *names = strdup(""), *longer;
@@ -46,7 +47,8 @@ static char *rdma_names(const struct host *host, const char *function)
 	return names;
 }
 
-/* The end of a VF's representor's port name: "pf0vf3", "c1pf0vf3" (linux/net/core/devlink.c). */
+/* Matches the end of the port name of a VF's representor: "pf0vf3", "c1pf0vf3"
+ * (linux/net/core/devlink.c). */
 static bool allocation_is_representor(const struct netdev *nd, const char *number)
 {
 	const char *pf = strstr(nd->port_name, "pf"), *vf = pf ? strstr(pf, "vf") : NULL;
@@ -87,7 +89,7 @@ static bool allocation_add_pci(json_t *o, const struct allocation_input *in,
 	return ok;
 }
 
-/* "vhost" or "virtio", as sriov-network-device-plugin calls the drivers. */
+/* "vhost" or "virtio": the driver names that sriov-network-device-plugin uses. */
 static bool allocation_add_vdpa(json_t *o, const struct allocation_input *in,
 				const struct function *fn, const struct function_nodes *nodes)
 {
@@ -121,7 +123,7 @@ static bool allocation_has_id(const struct pool_view *view, const char *id)
 	return false;
 }
 
-/* Only functions with a PCI address have a form. */
+/* Only functions with a PCI address have a format in the specification. */
 static int device_describe(char **ret_json, const struct allocation_input *in, const char *id)
 {
 	const struct function *fn = host_function(in->host, id);
@@ -162,8 +164,34 @@ int allocation_device_info(char **ret_json, char **ret_name, const struct alloca
 	return 0;
 }
 
-/* What stands between start and end of a name; its length goes to *ret_len. NULL: it has not both.
- */
+/* The description does not depend on nodes. */
+static bool allocation_any_node(const char *name, void *arg)
+{
+	(void)name, (void)arg;
+	return true;
+}
+
+/* Requests each kind of device in some selector, so a function gets what it has. */
+static struct selector any_device[] = {{.is_rdma = true}, {.vdpa = VDPA_VHOST}, {.is_rdma = false}};
+static const struct pool no_pool = {
+	.kind = POOL_EXCLUSIVE, .selectors = any_device, .n_selectors = 3};
+
+int allocation_info_of_function(char **ret_json, const struct pools *pools, const struct host *host,
+				const char *function)
+{
+	const struct pool_view alone = {.pool = &no_pool};
+	struct allocation_input in = {.view = &alone, .host = host, .exists = allocation_any_node};
+
+	for (size_t i = 0; pools && i < pools->n_views; i++)
+		if (pools->views[i].pool->kind == POOL_EXCLUSIVE &&
+		    allocation_has_id(&pools->views[i], function))
+			in.view = &pools->views[i];
+	*ret_json = NULL;
+	return device_describe(ret_json, &in, function);
+}
+
+/* Returns what is between `start` and `end` of a name, its length in *ret_len. NULL: the name lacks
+ * one of them. */
 static const char *middle_of(const char *name, const char *start, const char *end, size_t *ret_len)
 {
 	size_t n = strlen(name), n_start = strlen(start), n_end = strlen(end);
@@ -183,7 +211,7 @@ bool allocation_device_info_is_stale(const struct pool_view *view, const char *f
 
 	snprintf(start, sizeof(start), "%s-%s-", view->pool->prefix, view->pool->name);
 	middle = middle_of(file_name, start, device_info_end, &len);
-	/* A bus name has no '-': "intel.com-sriov-x-..." is of intel.com/sriov-x. */
+	/* A bus name has no '-', so "intel.com-sriov-x-..." belongs to intel.com/sriov-x. */
 	if (!middle || len == 0 || len >= sizeof(id) || memchr(middle, '-', len))
 		return false;
 	memcpy(id, middle, len);
@@ -212,7 +240,7 @@ static json_t *device_nodes(const struct pool *pool, const struct function_nodes
 	return list;
 }
 
-/* Adds one function, unless it has no nodes or not all. -ENOMEM. */
+/* Adds one function, unless it has no nodes or some are missing. -ENOMEM. */
 static int allocation_add_device(json_t *devices, const struct allocation_input *in, const char *id)
 {
 	const struct function *fn = host_function(in->host, id);
@@ -245,7 +273,7 @@ static json_t *all_devices(const struct allocation_input *in)
 	return devices;
 }
 
-/* Text or, without devices, none. */
+/* Prints the specification, or returns no text if there are no devices. */
 static int print_spec(char **ret_json, const struct allocation_input *in, const char *kind)
 {
 	json_t *devices = all_devices(in);

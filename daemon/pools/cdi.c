@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* cdi.c - names of the Container Device Interface. */
 #include "cdi.h"
 
@@ -14,7 +15,8 @@ static bool is_alnum(char c)
 	return is_letter(c) || (c >= '0' && c <= '9');
 }
 
-/* Letters, digits and what is in `also`, with a letter or digit at the end. */
+/* Does the name consist of letters, digits and characters of `also`, with a letter or digit at the
+ * end? */
 static bool is_made_of(const char *name, const char *also)
 {
 	size_t n = strlen(name);

@@ -1,4 +1,6 @@
-/* exclusions.c - default routes, VFs, other namespaces, and containers of somebody else. */
+// SPDX-License-Identifier: Apache-2.0
+/* exclusions.c - default routes, PFs with VFs, other namespaces, and containers that hold a device
+ * from another plugin. */
 #include "exclusions.h"
 
 #include <errno.h>
@@ -8,9 +10,9 @@
 
 #include "default_route.h"
 
-/* --- what containers hold --------------------------------------------------------------------- */
+/* --- allocations ------------------------------------------------------------------------------ */
 
-/* Is it the resource of an exclusive pool? */
+/* Does the resource belong to an exclusive pool? */
 static bool exclusions_is_ours(const struct pool_config *config, const char *resource)
 {
 	char name[RESOURCE_NAME_SIZE];
@@ -32,7 +34,7 @@ static int cmp_foreign(const void *a, const void *b)
 	return r ? r : strcmp(x->resource, y->resource);
 }
 
-/* The list is sorted by resource: each is looked up once. */
+/* The list is sorted by resource, so each resource is looked up once. */
 static void find_foreign(struct exclusions *b, const struct pool_config *config,
 			 const struct pod_list *held)
 {
@@ -54,7 +56,8 @@ static int cmp_foreign_id(const void *id, const void *entry)
 	return strcmp(id, (*(const struct pod_device *const *)entry)->id);
 }
 
-/* The resource of another plugin, or of a configuration of the past; NULL = none. */
+/* The resource of another plugin, or of a previous configuration, that has this function allocated;
+ * NULL = none. */
 static const char *foreign_resource(const struct exclusions *b, const char *function)
 {
 	const struct pod_device *const *found = bsearch(
@@ -63,8 +66,8 @@ static const char *foreign_resource(const struct exclusions *b, const char *func
 	return found ? (*found)->resource : NULL;
 }
 
-/* The resource as which a container holds a slot of this RDMA device ("mlx5_0-3"); NULL = none.
- * Slots that are only numbered do not tell whose they are. */
+/* The resource under which a container holds a slot of this RDMA device ("mlx5_0-3"); NULL = none.
+ * A slot with only a number does not show its device. */
 static const char *slot_resource(const struct exclusions *b, const char *rdma)
 {
 	size_t len = strlen(rdma), low = 0, high = b->n_foreign;
@@ -88,14 +91,14 @@ static const char *slot_resource(const struct exclusions *b, const char *rdma)
 		       : NULL;
 }
 
-/* --- exclusions-------------------------------------------------------------------------------- */
+/* --- exclusions ------------------------------------------------------------------------------ */
 
 static bool is_at(const struct netdev *nd, const struct rdma_port *p)
 {
 	return nd->nsid == p->netdev_nsid && nd->ifindex == p->netdev_ifindex;
 }
 
-/* The netdev of a port, unless it is one of the function's own, as it mostly is. */
+/* The netdev of a port, or NULL if it is one of the function's own, which is the usual case. */
 static const struct netdev *other_netdev(const struct exclusions *b, const struct candidate *c,
 					 const struct rdma_port *p)
 {
@@ -105,7 +108,7 @@ static const struct netdev *other_netdev(const struct exclusions *b, const struc
 	return host_index_netdev(b->index, p->netdev_nsid, p->netdev_ifindex);
 }
 
-/* Of the function's netdevs, and those of its RDMA device's ports. */
+/* Checks the function's netdevs, and those of its RDMA devices' ports. */
 static const struct netdev *default_route(const struct exclusions *b, const struct candidate *c)
 {
 	const struct netdev *all = b->index->host->netdevs;
@@ -126,8 +129,9 @@ static const struct netdev *default_route(const struct exclusions *b, const stru
 	return NULL;
 }
 
-/* True: its netdev or RDMA device has left the host's namespace, to *ret_nsid. What bears our mark
- * is on its way back and clean before somebody gets it: until then it is unhealthy, not gone. */
+/* True: its netdev or RDMA device is in another namespace, *ret_nsid. A netdev with our mark is
+ * returning and will be clean before it is used again: until then the function is unhealthy, but
+ * not excluded. */
 static bool is_elsewhere(const struct candidate *c, int *ret_nsid)
 {
 	for (size_t i = 0; i < c->self.n_netdevs; i++) {

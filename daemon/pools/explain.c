@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "explain.h"
 
 #include <stdarg.h>
@@ -7,7 +8,7 @@
 #include "health.h"
 #include "utc_text.h"
 
-/* A sentence under construction; what does not fit is cut. */
+/* A sentence under construction; truncated if it does not fit. */
 struct sentence {
 	char *text;
 	size_t size, len;
@@ -39,7 +40,7 @@ void explain_owner(const struct attach_owner *o, char *ret, size_t size)
 		explain_say(&s, "the pod with uid %s", o->uid);
 	else
 		explain_say(&s, "%s (%s)",
-			    o->door == DOOR_ADMIN ? "a person's order" : "a namespace",
+			    o->door == DOOR_ADMIN ? "an admin request" : "a namespace",
 			    o->netns.path[0] ? o->netns.path : "unknown");
 }
 
@@ -85,7 +86,7 @@ static void say_drift(struct sentence *s, const struct attach_status *a)
 
 	explain_drift(a->drift, names, sizeof(names));
 	if (names[0])
-		explain_say(s, "; not as it was set: %s", names);
+		explain_say(s, "; drift: %s", names);
 }
 
 static void say_attachment(struct sentence *s, const struct explain_input *in)
@@ -102,7 +103,9 @@ static void say_attachment(struct sentence *s, const struct explain_input *in)
 		break;
 	case ATTACH_IN_POD:
 		explain_say(s, "taken by %s, %s%s", owner,
-			    a->record->plan.in_host ? "in the host" : "as ",
+			    a->record->plan.in_host	? "in the host"
+			    : a->record->plan.no_netdev ? "without a netdev, for "
+							: "as ",
 			    a->record->plan.ifname);
 		break;
 	case ATTACH_RETURNING:
@@ -118,7 +121,7 @@ static void say_attachment(struct sentence *s, const struct explain_input *in)
 	say_failure(s, a);
 }
 
-/* --- what the kubelet knows ------------------------------------------------------------------- */
+/* --- allocations ----------------------------------------------------------------------------- */
 
 static void say_health(struct sentence *s, unsigned reasons)
 {
@@ -154,7 +157,7 @@ static void say_offered(struct sentence *s, const struct resource_table *t,
 		say_holder(s, t, r->name, d->id);
 		break;
 	case RESERVATION_RESERVED:
-		explain_say(s, "reserved: the kubelet gives it to a container");
+		explain_say(s, "reserved: the kubelet allocates it to a container");
 		break;
 	case RESERVATION_FREE:
 		explain_say(s, d->reasons ? "not usable" : "free");
@@ -164,7 +167,7 @@ static void say_offered(struct sentence *s, const struct resource_table *t,
 	say_health(s, d->reasons);
 }
 
-/* "mlx5_0-7" is a slot of mlx5_0 alone; "7" does not tell whose it is. */
+/* "mlx5_0-7" is a slot of mlx5_0; "7" does not show its device. */
 static bool explain_is_slot_of(const char *id, const char *rdma)
 {
 	size_t n = strlen(rdma);
@@ -197,7 +200,7 @@ static void say_shared(struct sentence *s, const struct explain_input *in,
 		explain_say(s, "%zu of %zu slots given", given, r->n_devices);
 }
 
-/* A function is one exclusive resource's, or any number of shared ones'. */
+/* A function belongs to one exclusive resource, or to any number of shared ones. */
 static bool explain_offered(struct sentence *s, const struct explain_input *in)
 {
 	const struct resource_table *t = in->resources->table;
@@ -213,7 +216,7 @@ static bool explain_offered(struct sentence *s, const struct explain_input *in)
 	return n > 0;
 }
 
-/* Other device plugins give devices away, too. */
+/* Checks for an allocation by another device plugin. */
 static bool explain_foreign(struct sentence *s, const struct explain_input *in)
 {
 	const struct resource_table *t = in->resources->table;
@@ -247,5 +250,5 @@ void explain_device(const struct explain_input *in, char ret[EXPLAIN_SIZE])
 	if (why && strncmp(why->why, "not offered", 11) == 0)
 		explain_say(&s, "%s", why->why);
 	else
-		explain_say(&s, "not offered: %s", why ? why->why : "no pool knows it");
+		explain_say(&s, "not offered: %s", why ? why->why : "no pool matches it");
 }

@@ -1,11 +1,12 @@
-/* function_nodes.c - from a function and what its pool asks for to paths below /dev. */
+// SPDX-License-Identifier: Apache-2.0
+/* function_nodes.c - maps a function and its pool's selectors to paths below /dev. */
 #include "function_nodes.h"
 
 #include "array.h"
 
-/* --- what a pool asks for --------------------------------------------------------------------- */
+/* --- what the selectors request --------------------------------------------------------------- */
 
-/* any: at least one selector asks for it; all: none does without. */
+/* any: at least one selector requests it; all: every selector does. */
 struct wish {
 	bool any, all;
 };
@@ -37,11 +38,11 @@ static struct wishes wishes_of(const struct pool *pool)
 
 /* --- one node --------------------------------------------------------------------------------- */
 
-/* What is being collected, and for whom. */
+/* The nodes being collected, and their function. */
 struct collection {
 	struct function_nodes *nodes;
 	const struct allocation_input *in;
-	const char *function; /* for messages; NULL = none in particular */
+	const char *function; /* for messages; NULL = no particular function */
 	struct err *err;
 };
 
@@ -52,7 +53,7 @@ static int missing(const struct collection *c, const char *name)
 	return err_set(c->err, -ENODEV, "/dev/%s of %s is not there", name, c->function);
 }
 
-/* name is below /dev; inside the container it is called inside. */
+/* Adds a node. name: below /dev on the host; inside: below /dev in the container. */
 static int add_as(struct collection *c, enum node_role role, const char *name, const char *inside)
 {
 	struct function_node *node;
@@ -85,8 +86,9 @@ static int add_rdma_node(struct collection *c, enum node_role role, const char *
 	return node_add(c, role, below_dev);
 }
 
-/* Verbs and the (long obsolete) ucm always; umad and issm reach the whole fabric, so only as the
- * pool says. A port without them, as RoCE has no issm, is none the worse. */
+/* uverbs and the (long obsolete) ucm nodes are always added; umad and issm give access to the whole
+ * fabric, so they depend on the pool. It is no error if a port lacks issm, like RoCE, or umad,
+ * unless the pool requires it. */
 static int add_rdma_dev(struct collection *c, const struct rdma_dev *d)
 {
 	const struct pool *pool = c->in->view->pool;
@@ -106,7 +108,7 @@ static int add_rdma_dev(struct collection *c, const struct rdma_dev *d)
 	return r < 0 ? r : add_rdma_node(c, NODE_UCM, d->ucm);
 }
 
-/* A device that nothing carries is its own function. */
+/* An RDMA device without a parent function is a function of its own. */
 static bool function_nodes_is_of(const struct rdma_dev *d, const char *function)
 {
 	return strcmp(d->function[0] != '\0' ? d->function : d->name, function) == 0;
@@ -129,7 +131,7 @@ static int function_nodes_add_rdma(struct collection *c, bool required)
 	if (!c->nodes->rdma)
 		return required ? err_set(c->err, -ENODEV, "%s has no RDMA device", c->function)
 				: 0;
-	/* Programs that do without the connection manager exist, and so do kernels. */
+	/* Optional: some kernels lack the connection manager, and some programs do not need it. */
 	if (!c->in->exists("infiniband/rdma_cm", c->in->arg))
 		return 0;
 	return node_add(c, NODE_RDMA_CM, "infiniband/rdma_cm");
@@ -137,8 +139,8 @@ static int function_nodes_add_rdma(struct collection *c, bool required)
 
 /* --- user space drivers, vDPA, vhost ---------------------------------------------------------- */
 
-/* Without an IOMMU the group is called noiommu-N on the host. In the container it is N, as
- * sriov-network-device-plugin has it. */
+/* Without an IOMMU the group is called noiommu-N on the host. In the container it is N, as with
+ * sriov-network-device-plugin. */
 static int add_vfio(struct collection *c, const struct function *fn)
 {
 	static const char noiommu[] = "vfio/noiommu-";
@@ -153,7 +155,7 @@ static int add_vfio(struct collection *c, const struct function *fn)
 	return r < 0 ? r : add_as(c, NODE_VFIO, fn->vfio, inside);
 }
 
-/* virtio_vdpa makes a netdev, which needs no node. */
+/* virtio_vdpa creates a netdev, which needs no node. */
 static int function_nodes_add_vdpa(struct collection *c, const struct function *fn)
 {
 	c->nodes->vdpa = true;
@@ -175,7 +177,7 @@ static int add_vhost(struct collection *c, bool required)
 	return r < 0 ? r : node_add(c, NODE_TUN, "net/tun");
 }
 
-/* vDPA stands in for RDMA: a selector has the one or the other. */
+/* vDPA and RDMA are alternatives: a selector requests one of them. */
 static int add_kind(struct collection *c, const struct wishes *w, const struct function *fn)
 {
 	if (w->vdpa.any && fn->vdpa_driver[0] != '\0')

@@ -1,8 +1,9 @@
-/* function_nodes.h - which device nodes one function brings into a container. Pure.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* function_nodes.h - the device nodes that a container gets for one function. Pure.
  *
- * What a pool's selectors ask for decides: RDMA (isRdma, every shared pool), vDPA, vhost-net. Where
- * only some of the selectors ask for something, it is given to the functions that have it. The
- * nodes of a user space driver (vfio, uio) come with a function that is bound to one. */
+ * The pool's selectors decide: RDMA (isRdma, and every shared pool), vDPA, vhost-net. If only some
+ * of the selectors request one of these, functions get it if they have it. A function that is bound
+ * to a user space driver (vfio, uio) also brings that driver's nodes. */
 #pragma once
 
 #include <stdbool.h>
@@ -35,17 +36,19 @@ struct function_node {
 struct function_nodes {
 	struct function_node *list;
 	size_t n;
-	/* Its first RDMA device, borrowed from the host; NULL = none, or none is asked for. */
+	/* The function's first RDMA device, borrowed from the host; NULL = none, or not
+	 * requested. */
 	const struct rdma_dev *rdma;
-	/* By pool and function together. vdpa: a vDPA device is given, by node or as a netdev. */
+	/* What the pool requests and the function has. vdpa: the container gets a vDPA device, by a
+	 * node or as a netdev. */
 	bool vdpa, vhost;
 };
 
-/* All nodes of a function of in->view's pool, each of which is there now. -ENODEV: one that it
- * must have is not; the sentence names it. -ENOMEM. *ret is empty on failure. */
+/* Collects all nodes of a function for in->view's pool; each of them exists. -ENODEV: a required
+ * node is missing; the message names it. -ENOMEM. *ret is empty on failure. */
 int function_nodes_collect(struct function_nodes *ret, const struct allocation_input *in,
 			   const struct function *, struct err *);
-/* The one node of a pool that gives all of /dev/infiniband away. */
+/* The single node of a pool that grants /dev/infiniband as a whole. */
 int function_nodes_folder(struct function_nodes *ret, const struct allocation_input *in,
 			  struct err *);
 void function_nodes_done(struct function_nodes *);

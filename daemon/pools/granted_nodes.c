@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* granted_nodes.c - see granted_nodes.h. */
 #include "granted_nodes.h"
 
@@ -10,8 +11,7 @@
 
 static const char rdma_folder[] = "infiniband/";
 
-/* --- which functions have a node ---------------------------------------------------------------
- */
+/* --- which functions have a node -------------------------------------------------------------- */
 
 static bool is_rdma_node(const char *node)
 {
@@ -22,7 +22,7 @@ static bool rdma_has_node(const struct rdma_dev *d, const char *node)
 {
 	const char *name = node + sizeof(rdma_folder) - 1;
 
-	if (name[1] == 'v') /* "uverbs3": what is asked for most */
+	if (name[1] == 'v') /* "uverbs3" is the most frequent query */
 		return strcmp(d->uverbs, name) == 0;
 	return strcmp(d->umad, name) == 0 || strcmp(d->issm, name) == 0 ||
 	       strcmp(d->ucm, name) == 0;
@@ -34,7 +34,8 @@ static bool function_has_node(const struct function *fn, const char *node)
 	       strcmp(fn->vdpa_node, node) == 0;
 }
 
-/* One device's: rdma_cm, vfio/vfio, vhost-net and folders are for all. */
+/* Does the node belong to one device? rdma_cm, vfio/vfio, vhost-net and folders are shared by
+ * all. */
 static bool is_of_one_device(const char *node)
 {
 	static const char *const kinds[] = {"infiniband/uverbs", "infiniband/umad",
@@ -48,8 +49,7 @@ static bool is_of_one_device(const char *node)
 	return strncmp(node, "vfio/", 5) == 0 && node[5] >= '0' && node[5] <= '9';
 }
 
-/* --- which functions a container was given -----------------------------------------------------
- */
+/* --- which functions a container was given ---------------------------------------------------- */
 
 static bool offer_has(const struct pool_view *v, const struct offer *o, const char *function)
 {
@@ -75,8 +75,8 @@ static bool is_member(const struct pool_view *v, const char *function)
 	return false;
 }
 
-/* A shared pool's IDs may move from one HCA to another, and its containers may share any of them.
- */
+/* The IDs of a shared pool may move from one HCA to another, and its containers may share any of
+ * them. */
 static bool has_function(const struct granted *g, const struct pool_view *v, const char *function)
 {
 	if (v && v->pool->kind != POOL_EXCLUSIVE)
@@ -90,7 +90,7 @@ static bool has_function(const struct granted *g, const struct pool_view *v, con
 	return node_conflicts_has_id(g, function);
 }
 
-/* Its IDs mean something to us. */
+/* Does any of its IDs belong to a pool or a function of ours? */
 static bool node_conflicts_is_known(const struct granted *g, const struct pool_view *v,
 				    const struct host *h)
 {
@@ -100,10 +100,10 @@ static bool node_conflicts_is_known(const struct granted *g, const struct pool_v
 	return false;
 }
 
-/* --- what became of a node ---------------------------------------------------------------------
- */
+/* --- the current owner of a node -------------------------------------------------------------- */
 
-/* Looks for those who have a node: true when one is a function of `g`; *ret_other: another one. */
+/* Searches for the functions that have a node: true if one of them was granted by `g`; *ret_other:
+ * another one. */
 static bool is_own(const struct granted *g, const struct pool_view *v, const struct host *h,
 		   const char *node, const char **ret_other)
 {
@@ -124,7 +124,8 @@ static bool is_own(const struct granted *g, const struct pool_view *v, const str
 	return false;
 }
 
-/* A function of `g` is seen with a node of this kind. */
+/* Does any function granted by `g` have a node of this kind now? If not, the node is unknown, not
+ * changed. */
 static bool node_conflicts_is_seen(const struct granted *g, const struct pool_view *v,
 				   const struct host *h, const char *node)
 {
@@ -140,7 +141,8 @@ static bool node_conflicts_is_seen(const struct granted *g, const struct pool_vi
 	return false;
 }
 
-/* Its pod has ended: the kubelet writes its checkpoint after it has the answer to Allocate. */
+/* An ID was allocated again after the checkpoint was read, so this entry belongs to a pod that has
+ * ended: the kubelet writes its checkpoint after our answer to Allocate. */
 static bool is_allocated_since(const struct granted_input *in, const struct granted *g)
 {
 	for (size_t i = 0; i < g->n_ids; i++) {
@@ -174,7 +176,8 @@ static int add_conflicts(struct node_conflicts *c, const struct granted *g)
 	return 0;
 }
 
-/* Another device has the number of a soft-RoCE device that was made for a pod. */
+/* Adds a conflict if another device has the number of a soft-RoCE device that was created for a
+ * pod. */
 static int add_attachment(struct node_conflicts *c, const struct attach_record *r)
 {
 	const struct host *h = c->in.host;
@@ -216,10 +219,10 @@ void node_conflicts_done(struct node_conflicts *c)
 	*c = (struct node_conflicts){0};
 }
 
-/* --- whom that concerns ------------------------------------------------------------------------
- */
+/* --- affected containers ---------------------------------------------------------------------- */
 
-/* The kubelet leaves what an ended pod had in its checkpoint until it next gives something away. */
+/* NULL: no container holds an ID of this entry. The kubelet keeps the entries of ended pods in its
+ * checkpoint until its next allocation. */
 static const struct pod_device *node_conflicts_holder_of(const struct node_conflicts *c,
 							 const struct granted *g)
 {
@@ -230,7 +233,7 @@ static const struct pod_device *node_conflicts_holder_of(const struct node_confl
 	return d;
 }
 
-/* The container of these IDs was given the node. */
+/* Was the node granted to the container with this ID? */
 static bool is_given_with(const struct node_conflict *x, const struct pool_view *v, const char *id)
 {
 	char name[RESOURCE_NAME_SIZE];

@@ -1,8 +1,8 @@
-/* health.c - what speaks against a device now, and what of that counts: reasons come and go,
- * damped.
+// SPDX-License-Identifier: Apache-2.0
+/* health.c - the current reasons against a device, and their damping.
  *
- * Each reason has a clock of its own, which starts anew whenever the reason comes or goes: one that
- * flaps faster than its hold time never gets through, in either direction. */
+ * Each reason has its own timer, which restarts whenever the reason appears or disappears. A reason
+ * that flaps faster than its hold time never takes effect, in either direction. */
 #include "health.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 #include "selectors.h"
 
-/* Reasons that have not been counted, or not been given up, yet. */
+/* Reasons that differ from what is counted. */
 static unsigned health_pending(const struct health *h)
 {
 	return h->seen ^ h->counted;
@@ -72,17 +72,18 @@ void health_text(unsigned reasons, char *text, size_t size)
 						health_reason_name((enum health_reason)i));
 }
 
-/* --- what speaks against a device now --------------------------------------------------------- */
+/* --- current reasons -------------------------------------------------------------------------- */
 
-/* A VF that nobody uses lies about in the host administratively down, or is bound to a user space
- * driver and has no netdev at all: that is how it should be. Whether it would have a link then
- * follows from its PF's carrier and from the link state that the PF sets for it. */
+/* An unused VF is administratively down in the host, or is bound to a user space driver and has no
+ * netdev: this is normal. Whether it would have a link then follows from its PF's carrier and from
+ * the VF link state that the PF sets. */
 
 /* --- links ------------------------------------------------------------------------------------ */
 
-enum sight { SEEN_NOTHING, SEEN_IDLE, SEEN_DEAD, SEEN_ALIVE }; /* the best counts */
+/* Ascending: of several netdevs, the best one counts. */
+enum sight { SEEN_NOTHING, SEEN_IDLE, SEEN_DEAD, SEEN_ALIVE };
 
-/* RFC 2863: a link that is up may still be dormant, say for want of 802.1X. */
+/* RFC 2863: a link that is up may still be dormant, e.g. waiting for 802.1X. */
 static bool health_is_usable(const struct netdev *d)
 {
 	static const char *const bad[] = {"dormant", "testing", "notpresent"};
@@ -101,7 +102,7 @@ static enum sight netdev_link(const struct netdev *d)
 	return d->carrier != CARRIER_OFF && health_is_usable(d) ? SEEN_ALIVE : SEEN_DEAD;
 }
 
-/* Of a function with several ports, one is enough. */
+/* One working port of a function is enough. */
 static enum sight own_link(const struct fn_parts *parts, bool anywhere)
 {
 	enum sight best = SEEN_NOTHING;
@@ -110,7 +111,7 @@ static enum sight own_link(const struct fn_parts *parts, bool anywhere)
 		const struct netdev *d = part_netdev(parts, i);
 		enum sight link;
 
-		/* What is lent away to where we cannot look is remembered, not seen. */
+		/* The values of a netdev in an unreachable namespace are old. */
 		if (d->nsid != NSID_HOST && (!anywhere || d->nsid == NSID_ELSEWHERE))
 			continue;
 		if (!netdev_is_own(d))
@@ -132,7 +133,7 @@ static bool is_infiniband(const struct rdma_dev *d)
 	return d->n_ports && d->ports[0].link_layer == LINK_INFINIBAND;
 }
 
-/* A state that cannot be read is not held against the port. */
+/* An unknown state counts as active. */
 static bool any_port_active(const struct rdma_dev *d)
 {
 	for (unsigned i = 0; i < d->n_ports; i++)
@@ -142,7 +143,7 @@ static bool any_port_active(const struct rdma_dev *d)
 	return d->n_ports == 0;
 }
 
-/* The physical function that carries a VF or a sub-function (which may sit on a VF), or NULL. */
+/* The physical function below a VF or a sub-function (whose parent may be a VF), or NULL. */
 static const struct function *carrier_of(const struct host_index *ix, const struct function *f)
 {
 	const struct function *up = f;
@@ -152,8 +153,8 @@ static const struct function *carrier_of(const struct host_index *ix, const stru
 	return up == f ? NULL : up;
 }
 
-/* Down, too, while it is administratively down: no VF has a link then. On InfiniBand the netdev is
- * only IP's; the port tells. */
+/* An uplink that is administratively down counts as dead, because its VFs have no link either. On
+ * InfiniBand the RDMA port decides, because the netdev is only for IP. */
 static bool is_uplink_dead(const struct host_index *ix, const struct function *pf)
 {
 	const struct fn_parts parts = host_index_own_parts(ix, pf);
@@ -173,7 +174,7 @@ static bool is_carrier_dead(const struct host_index *ix, const struct function *
 	return pf && f->vf_link != VF_LINK_ENABLE && is_uplink_dead(ix, pf);
 }
 
-/* Of what is in a pod's namespace nothing is seen, and its PF speaks for it. */
+/* A netdev in a pod's namespace is not visible, so its PF is judged instead. */
 static bool is_link_down(const struct host_index *ix, const struct fn_parts *parts)
 {
 	const struct function *f = parts->fn;
@@ -188,7 +189,8 @@ static bool is_link_down(const struct host_index *ix, const struct fn_parts *par
 
 /* --- RDMA ------------------------------------------------------------------------------------- */
 
-/* What does not hold for each of the selectors was not what made the function match. */
+/* Does the pool require RDMA? Only if all of its selectors do: a function may have matched the one
+ * that does not. */
 static bool wants_rdma(const struct pool *p)
 {
 	for (size_t i = 0; i < p->n_selectors; i++)
@@ -197,8 +199,8 @@ static bool wants_rdma(const struct pool *p)
 	return p->kind != POOL_EXCLUSIVE || p->n_selectors > 0;
 }
 
-/* The port of a free RoCE device is down with its netdev, as it should be: the kernel closes a
- * netdev that changes its namespace, so a PF that comes back from a pod is down, too. */
+/* The port of an unused RoCE device is down along with its netdev, which is normal. This includes a
+ * PF returned by a pod, because the kernel closes a netdev that changes its namespace. */
 static bool is_port_judged(const struct pool *p, const struct fn_parts *parts,
 			   const struct rdma_dev *rdma)
 {
@@ -273,16 +275,16 @@ unsigned health_judge(const struct pool_view *view, const struct offer *offer,
 
 	if (offer->gone)
 		return HEALTH_BIT(HEALTH_GONE);
-	/* Slots that are advertised without any HCA, as the mode wants it, have nothing to fail. */
+	/* Slots that are advertised without an HCA (fixed_slots) cannot fail. */
 	if (offer->n_members == 0)
 		return p->fixed_slots ? 0 : HEALTH_BIT(HEALTH_GONE);
 	for (size_t i = 0; i < offer->n_members; i++) {
-		/* A shared device stays in the host, whoever has a slot on it. */
+		/* A shared device stays in the host even if a container has a slot on it. */
 		unsigned reasons = judge_function(p, ix, view->members[offer->first_member + i],
 						  held && p->kind == POOL_EXCLUSIVE);
 
 		if (reasons == 0)
-			return 0; /* one member that is fit is enough */
+			return 0; /* one fit member is enough */
 		all |= reasons;
 	}
 	return all;

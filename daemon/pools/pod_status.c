@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "pod_status.h"
 
 #include <ctype.h>
@@ -22,9 +23,9 @@ bool pod_status_name(const char *id, char ret[PLUGIN_ID_SIZE])
 	return true;
 }
 
-/* --- what a container is told ----------------------------------------------------------------- */
+/* --- the container's grant -------------------------------------------------------------------- */
 
-/* "ROCELET_STATUS_INTEL_COM_SRIOV", as PCIDEVICE_... is made. */
+/* "ROCELET_STATUS_INTEL_COM_SRIOV", built like PCIDEVICE_... */
 static char *status_variable(const struct pool *pool)
 {
 	char *name;
@@ -52,7 +53,7 @@ static int grant_folder(struct container_grant *grant, const char *run_dir, cons
 	return container_grant_mount(grant, host, inside, true);
 }
 
-/* Takes the list, which is NULL at first; NULL: out of memory. */
+/* Appends to the list, which is NULL at first, and frees the old one; NULL: out of memory. */
 static char *longer_list(char *list, const char *name)
 {
 	char *ret;
@@ -83,9 +84,9 @@ int pod_status_grant(struct container_grant *grant, const struct pool *pool, con
 	return list ? container_grant_env(grant, variable, list) : 0;
 }
 
-/* --- which folders there are to be ------------------------------------------------------------ */
+/* --- the planned folders ---------------------------------------------------------------------- */
 
-static bool pod_status_is_told(const struct pools *pools, const struct pod_device *d)
+static bool pod_status_is_on(const struct pools *pools, const struct pod_device *d)
 {
 	const struct pool_view *view = pools_find(pools, d->resource);
 
@@ -98,7 +99,7 @@ static int pod_status_by_name(const void *a, const void *b)
 		      ((const struct pod_status_folder *)b)->name);
 }
 
-/* Several entries of one device, of containers or of resources, are one folder. */
+/* Several entries of one device, of containers or of resources, share one folder. */
 static void merge_same(struct pod_status_plan *plan)
 {
 	struct pod_status_folder *last = NULL;
@@ -113,7 +114,7 @@ static void merge_same(struct pod_status_plan *plan)
 			last = &plan->folders[n++];
 			continue;
 		}
-		last->told |= f->told;
+		last->has_status |= f->has_status;
 		last->since_ms = f->since_ms > last->since_ms ? f->since_ms : last->since_ms;
 	}
 	plan->n = n;
@@ -133,13 +134,13 @@ int pod_status_plan_make(struct pod_status_plan *plan, const struct pools *pools
 		if (!pod_status_name(d->id, f->name))
 			continue;
 		snprintf(f->id, sizeof(f->id), "%s", d->id);
-		f->told = pod_status_is_told(pools, d);
+		f->has_status = pod_status_is_on(pools, d);
 		f->since_ms = d->reserved_ms;
 		plan->n++;
 	}
 	merge_same(plan);
 	for (size_t i = 0; i < plan->n; i++)
-		plan->n_told += plan->folders[i].told;
+		plan->n_with_status += plan->folders[i].has_status;
 	return 0;
 }
 

@@ -1,5 +1,6 @@
-/* pool_hint.c - why a pool has no devices: every function is asked how far it came; what those that
- * came furthest have instead of what is wanted, is told. Pure. */
+// SPDX-License-Identifier: Apache-2.0
+/* pool_hint.c - explains why a pool has no devices: finds the functions that pass the most tests of
+ * a selector, and reports what they have instead of what the failed test requires. Pure. */
 #include <net/if_arp.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +8,7 @@
 #include "cleanup.h"
 #include "pool_slots.h"
 
-/* Words, each once; cut behind the last that fits. */
+/* A list of distinct words, truncated after the last one that fits. */
 struct words {
 	char text[128];
 	unsigned n;
@@ -48,7 +49,7 @@ static void add_pf_words(struct words *w, const struct pf_selectors *pfs)
 		pool_add_word(w, pfs->list[i].name);
 }
 
-/* --- what a function has ---------------------------------------------------------------------- */
+/* --- values of a function --------------------------------------------------------------------- */
 
 static void add_netdevs(struct words *w, const struct fn_parts *p)
 {
@@ -87,7 +88,7 @@ static void add_pkeys(struct words *w, const struct fn_parts *p)
 			pool_add_number(w, true, part_rdma(p, i)->ports[k].pkey);
 }
 
-/* By its name, or where it has none here by its address. */
+/* Adds the PF's name, or its address if it has no netdev here. */
 static void pool_add_pf(struct words *w, const struct candidate *c)
 {
 	if (c->pf.n_netdevs == 0 && c->pf.fn)
@@ -146,11 +147,11 @@ static void add_found(struct words *w, enum why_not why, const struct candidate 
 	}
 }
 
-/* --- what is wanted --------------------------------------------------------------------------- */
+/* --- required values -------------------------------------------------------------------------- */
 
 static const struct {
-	const char *noun; /* NULL: no list of words */
-	size_t words;	  /* struct selector's list */
+	const char *noun; /* NULL: the test has no list of words */
+	size_t words;	  /* offset of the list in struct selector */
 } wishes[N_WHY_NOT] = {
 	[WHY_NOT_VENDOR] = {"vendor", offsetof(struct selector, vendors)},
 	[WHY_NOT_DEVICE] = {"device id", offsetof(struct selector, devices)},
@@ -183,13 +184,13 @@ static void pool_add_wanted(struct words *w, const struct selector *s, enum why_
 		add_words(w, (const void *)((const char *)s + wishes[why].words));
 }
 
-/* --- the sentence ----------------------------------------------------------------------------- */
+/* --- the message ------------------------------------------------------------------------------ */
 
-/* How far the functions came with one selector. */
+/* How far the functions got with one selector. */
 struct progress {
 	enum why_not furthest; /* WHY_NOT_NONE: one matches */
-	size_t n;	       /* functions that came so far */
-	size_t n_earlier;      /* that did not, though they are of the pool's type */
+	size_t n;	       /* functions that got that far */
+	size_t n_earlier;      /* other functions of the pool's type */
 };
 
 static struct progress progress_of(const struct pool *pool, const struct selector *s,
@@ -227,12 +228,12 @@ static void hint_find(const struct pool *pool, const struct selector *s,
 	}
 }
 
-/* Functions that have what is wanted, but were left out before that was asked for; of those the
- * ones that came furthest. */
+/* Functions that have the required value, but failed an earlier test; only those that got
+ * furthest. */
 struct left_out {
 	struct words ids;
 	size_t n;
-	enum why_not why;	      /* of all of them */
+	enum why_not why;	      /* the test that all of them failed */
 	const struct function *first; /* NULL: there are none */
 };
 
@@ -273,7 +274,7 @@ static void left_out_explain(const struct pool *pool, const struct selector *s,
 		 *wanted ? " " : "", wanted, type ? type : why_not_name(l->why));
 }
 
-/* Every function is of another type. */
+/* For the case that every function is of another type. */
 static void type_explain(const struct pool *pool, const struct selector *s,
 			 const struct host_index *ix, char *text, size_t size)
 {
@@ -281,7 +282,7 @@ static void type_explain(const struct pool *pool, const struct selector *s,
 		 selector_type_wrong(s, pool, &ix->host->functions[0]));
 }
 
-/* A PF that is wanted is there: then it is the numbers that no VF has. */
+/* Is a required PF present? Then the VF range is what no function matches. */
 static bool has_pf(const struct words *found, const struct pf_selectors *pfs)
 {
 	for (size_t i = 0; pfs && i < pfs->n; i++)

@@ -1,4 +1,5 @@
-/* pool_slots.c - how many slots, their IDs, and the HCAs behind each. */
+// SPDX-License-Identifier: Apache-2.0
+/* pool_slots.c - the number of slots, their IDs, and the HCAs behind each. */
 #include "pool_slots.h"
 
 #include <errno.h>
@@ -7,7 +8,7 @@
 
 #include "array.h"
 
-/* A slot on all HCAs is not called after one of them. */
+/* Are the slots named after their HCA? Not if a slot is on all HCAs. */
 static bool names_hca(const struct pool *p)
 {
 	return p->kind == POOL_SHARED_ONE && p->ids == ID_DEVICE_SLOT;
@@ -43,7 +44,8 @@ enum why_not pool_match(const struct pool *p, const struct selector *s, const st
 
 /* --- GID tables ------------------------------------------------------------------------------- */
 
-/* See POOL_SLOTS_DEFAULT. InfiniBand's tables do not grow with addresses. 0 = unknown. */
+/* Number of slots that the port's GID table has room for, see POOL_SLOTS_DEFAULT. 0 = unknown; also
+ * for InfiniBand, whose tables do not grow with addresses. */
 static unsigned port_room(const struct rdma_port *p)
 {
 	if (p->link_layer == LINK_INFINIBAND || p->gid_table_len == 0)
@@ -51,7 +53,7 @@ static unsigned port_room(const struct rdma_port *p)
 	return p->gid_table_len > 4 ? (p->gid_table_len - 2) / 2 : 1;
 }
 
-/* The smaller of those that are known. */
+/* The minimum of the known values. */
 static unsigned min_room(unsigned a, unsigned b)
 {
 	if (a == 0 || b == 0)
@@ -110,7 +112,7 @@ static void slot_id(const struct pool_view *v, struct offer *o, uint16_t slot,
 		snprintf(o->id, sizeof(o->id), "%zu", v->n_offers - 1);
 }
 
-/* n slots with the same members; a slot's number is below POOL_SLOTS_MAX. */
+/* Adds n slots with the same members. A slot's number is below POOL_SLOTS_MAX. */
 static int add_slots(struct pool_view *v, size_t first, size_t n_members, uint64_t n,
 		     const struct host_index *ix)
 {
@@ -170,7 +172,7 @@ int pool_slots_offer(struct pool_view *v, const struct host_index *ix)
 	return v->pool->kind == POOL_SHARED_ALL ? offer_all(v, ix) : offer_each(v, ix);
 }
 
-/* "mlx5_0-7" stands on mlx5_0, also when there are fewer slots now. */
+/* "mlx5_0-7" is a slot of mlx5_0, even if there are fewer slots now. */
 static bool pool_is_slot_of(const char *id, const char *rdma_name)
 {
 	size_t n = strlen(rdma_name);

@@ -1,6 +1,7 @@
-/* pools.c - every pool is asked about every function once, both in the order of their lists. A
- * function that a container holds goes to its pool whatever the others say. Offers are made when
- * all members are known. */
+// SPDX-License-Identifier: Apache-2.0
+/* pools.c - matches every function with every pool, both in the order of their lists. A function
+ * held by a container goes to the pool that granted it, regardless of the others. Offers are made
+ * when all members are known. */
 #include "pools.h"
 
 #include <errno.h>
@@ -19,18 +20,18 @@ struct build {
 	struct exclusions exclusions;
 	const struct pod_list *held;
 	resource_name *resources; /* one per pool */
-	bool *lent; /* function after function, one per pool: a container holds it from that */
+	bool *lent; /* matrix [function][pool]: a container holds the function from that pool */
 	struct pools *out;
 };
 
-/* --- what containers hold --------------------------------------------------------------------- */
+/* --- allocations ------------------------------------------------------------------------------ */
 
 static bool pools_is_exclusive(const struct pool *p)
 {
 	return p->kind == POOL_EXCLUSIVE;
 }
 
-/* n_pools: no exclusive pool has that resource. */
+/* Returns n_pools if no exclusive pool has that resource. */
 static size_t lender(const struct build *b, const struct pool_config *config, const char *resource)
 {
 	size_t i = 0;
@@ -41,7 +42,7 @@ static size_t lender(const struct build *b, const struct pool_config *config, co
 	return i;
 }
 
-/* The list is sorted by resource: each is looked up once. */
+/* The list is sorted by resource, so each resource is looked up once. */
 static int find_lent(struct build *b, const struct pool_config *config)
 {
 	const struct host *h = b->index->host;
@@ -79,7 +80,8 @@ static bool is_lent(const struct build *b, const struct function *fn)
 
 /* --- one function ----------------------------------------------------------------------------- */
 
-/* Any of the pool's selectors; otherwise the reason of the one that came furthest. */
+/* Matches any of the pool's selectors; otherwise returns the reason of the one that came
+ * closest. */
 static enum why_not match(struct pool_view *v, const struct candidate *c)
 {
 	static const struct selector everything;
@@ -107,14 +109,14 @@ static int add_member(struct pool_view *v, const char *function)
 	return 0;
 }
 
-/* Where the function stands while the pools are asked one after the other. */
+/* State of one function while the pools are tried one after the other. */
 struct placing {
 	struct candidate c;
 	struct verdict *verdict;
 	const struct pool *owner; /* the first pool that has it */
-	bool lent;		  /* a container holds it: only its pool may have it */
-	bool wanted;		  /* a pool would have it if it were not lent */
-	bool excluded;		  /* it matched a pool that must not have it */
+	bool lent;     /* a container holds it, so only the pool that granted it may have it */
+	bool wanted;   /* a pool would have it if it were not held */
+	bool excluded; /* it matched a pool, but was excluded from it */
 };
 
 static void note_nearest(struct verdict *v, const struct pool *p, enum why_not why)
@@ -143,7 +145,8 @@ static int view_join(struct placing *pl, struct pool_view *v, enum verdict_kind 
 	return add_member(v, pl->c.self.fn->id);
 }
 
-/* In the words of the function's own line, should the pool stay empty. */
+/* Keeps the reason as the pool's hint, in the words of the function's own line, in case the pool
+ * stays empty. */
 static void note_bar(struct pool_view *view, const char *function, const struct verdict *v)
 {
 	char text[sizeof(view->hint) - DEV_ID_SIZE - 8];
@@ -154,8 +157,8 @@ static void note_bar(struct pool_view *view, const char *function, const struct 
 	snprintf(view->hint, sizeof(view->hint), "%s is %s", function, text);
 }
 
-/* Whether something excludes the function from a pool that it matches; the first such is its
- * verdict, unless a pool takes it after all. */
+/* Is the function excluded from a pool that it matches? The first such reason becomes its verdict,
+ * unless another pool takes it. */
 static bool is_excluded(const struct build *b, struct placing *pl, struct pool_view *view)
 {
 	struct verdict v = {.pool = view->pool};
@@ -222,7 +225,7 @@ static int offer_functions(struct pool_view *v, const struct host_index *ix)
 	return 0;
 }
 
-/* An exclusive pool's ID that is held is on the bus and so offered, or gone. */
+/* A held ID of an exclusive pool is either on the bus, and so offered, or gone. */
 static int offer_gone(struct pool_view *v, struct offer *o)
 {
 	o->first_member = v->n_members;
@@ -254,7 +257,7 @@ static int offer_held(struct build *b, struct pool_view *v, const struct pod_dev
 	return 0;
 }
 
-/* Several containers may hold one ID. */
+/* Several containers may hold one ID, which is offered once. */
 static int offer_all_held(struct build *b, size_t pool)
 {
 	struct pool_view *v = &b->out->views[pool];
@@ -275,7 +278,7 @@ static int offer_all_held(struct build *b, size_t pool)
 	return 0;
 }
 
-/* What another pool has is a better reason than what nobody may have. */
+/* "Another pool has the functions" explains more than an exclusion. */
 static void explain_empty(const struct build *b, struct pool_view *v)
 {
 	if (v->n_members > 0)
@@ -303,7 +306,7 @@ static int make_offers(struct build *b)
 	return 0;
 }
 
-/* --- all of it -------------------------------------------------------------------------------- */
+/* --- all steps -------------------------------------------------------------------------------- */
 
 static int make_views(struct build *b, const struct pool_config *config)
 {

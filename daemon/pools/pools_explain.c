@@ -1,5 +1,6 @@
-/* pools_explain.c - what --check-config prints: where every function went, what every pool has, and
- * what looks wrong. Pure. */
+// SPDX-License-Identifier: Apache-2.0
+/* pools_explain.c - the output of --check-config: the placement of every function, the devices of
+ * every pool, and warnings. Pure. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,7 +64,7 @@ static void print_resource(FILE *f, const char *before, const struct pool *p)
 	fprintf(f, "%s%s", before, resource);
 }
 
-/* Members are in the functions' order: each view's next one is at at[view]. */
+/* Members are in the functions' order; at[view] is the index of each view's next one. */
 static void print_function(FILE *f, const struct pools *p, const struct verdict *v, int columns,
 			   size_t *at)
 {
@@ -121,7 +122,7 @@ static void warn_empty(FILE *f, const struct pool_view *v)
 	fprintf(f, " has no devices%s%s\n", v->hint[0] ? ": " : "", v->hint);
 }
 
-/* Of a pool that has devices: those of the others are missing. */
+/* Warns about selectors without a match in a pool that has devices. */
 static void warn_selectors(FILE *f, const struct pool_view *v)
 {
 	for (size_t i = 0; i < v->pool->n_selectors && v->n_members; i++) {
@@ -142,12 +143,12 @@ static void warn_slots(FILE *f, const struct pool_view *v)
 	}
 	if (v->n_wanted > POOL_SLOTS_MAX) {
 		print_resource(f, "warning: ", v->pool);
-		fprintf(f, ": %" PRIu64 " slots are asked for, %d at most are offered\n",
+		fprintf(f, ": %" PRIu64 " slots are requested, %d at most are offered\n",
 			v->n_wanted, POOL_SLOTS_MAX);
 	}
 }
 
-/* at: room for one place per pool, zeroed. */
+/* at: one element per pool, zeroed. */
 static void pools_print(FILE *f, const struct pools *p, size_t *at)
 {
 	int columns = function_width(p);

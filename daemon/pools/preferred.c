@@ -1,15 +1,16 @@
-/* preferred.c - which of the free IDs a container should best get. Pure.
+// SPDX-License-Identifier: Apache-2.0
+/* preferred.c - chooses the best of the free IDs for a container. Pure.
  *
- * The contenders are put into natural order once, so that the order of the request tells nothing;
- * then the best of those left is taken until there are enough. What "best" means is
- * contender_better(). Can fail by: must_include that does not fit, out of memory. */
+ * The candidates are sorted in natural order once, so that the order of the request has no effect;
+ * then the best of the rest is taken until there are enough. contender_better() defines "best". Can
+ * fail by: must_include that does not fit, out of memory. */
 #include "allocation.h"
 
 #include <stdlib.h>
 
 #include "array.h"
 
-/* IDs that have something in common: a NUMA node, or the PF or HCA below them. */
+/* IDs with a common property: a NUMA node, or the PF or HCA below them. */
 struct group {
 	const char *name; /* of the PF or HCA; NULL for NUMA nodes */
 	int numa;
@@ -22,15 +23,15 @@ struct groups {
 };
 
 struct contender {
-	const char *id;	  /* the request's */
-	const char *path; /* of its function, "" = unknown */
-	size_t node, pf;  /* groups */
-	unsigned close;	  /* bridges shared with the closest of must_include */
+	const char *id;	  /* pointer into the request */
+	const char *path; /* sysfs path of its function, "" = unknown */
+	size_t node, pf;  /* indexes of its groups */
+	unsigned close;	  /* bridges shared with the closest ID taken */
 	bool busy, taken;
 };
 
 struct choice {
-	struct contender *list; /* natural order, no ID twice */
+	struct contender *list; /* in natural order, without duplicates */
 	size_t n;
 	struct groups nodes, pfs;
 };
@@ -42,7 +43,7 @@ static void choice_done(struct choice *c)
 	free(c->pfs.list);
 }
 
-/* --- what is known of an ID ------------------------------------------------------------------- */
+/* --- look-ups of an ID ------------------------------------------------------------------------ */
 
 struct named {
 	const char *name;
@@ -54,7 +55,8 @@ static int allocation_by_name(const void *a, const void *b)
 	return strcmp(((const struct named *)a)->name, ((const struct named *)b)->name);
 }
 
-/* Objects by name: a host may have a thousand functions, a request as many IDs. */
+/* Objects sorted by name, because a host may have a thousand functions, and a request as many
+ * IDs. */
 struct lookup {
 	struct named *list;
 	size_t n;
@@ -103,7 +105,7 @@ static void knowledge_done(struct knowledge *k)
 	free(k->functions.list);
 }
 
-/* The function that an ID stands for; NULL: none, or all of the pool's at once. */
+/* The function of an ID; NULL: none, or the ID covers all of the pool's functions. */
 static const struct function *function_of(const struct knowledge *k, const char *id)
 {
 	const struct offer *o = lookup_find(&k->offers, id);
@@ -113,7 +115,7 @@ static const struct function *function_of(const struct knowledge *k, const char 
 	return lookup_find(&k->functions, k->view->members[o->first_member]);
 }
 
-/* A sub-function is on the node of what it is part of. */
+/* A sub-function without a NUMA node has that of its parent. */
 static int numa_of(const struct knowledge *k, const struct function *fn)
 {
 	if (fn && fn->kind == FN_SF && fn->numa < 0)
@@ -121,15 +123,16 @@ static int numa_of(const struct knowledge *k, const struct function *fn)
 	return fn ? fn->numa : -1;
 }
 
-/* VFs and sub-functions lean on their PF. A shared pool's slots lean on their HCA itself. */
+/* VFs and sub-functions are grouped by PF, the slots of a shared pool by HCA. */
 static const char *pf_of(const struct pool_view *view, const struct function *fn)
 {
 	return view->pool->kind == POOL_EXCLUSIVE && fn->parent[0] != '\0' ? fn->parent : fn->id;
 }
 
-/* --- contenders ------------------------------------------------------------------------------- */
+/* --- candidates ------------------------------------------------------------------------------- */
 
-/* The group with that name and node, counted up; ret_i: its place. false: out of memory. */
+/* Finds or adds the group with that name and node, and increments its count; *ret_i: its index.
+ * False: out of memory. */
 static bool group_join(struct groups *g, const char *name, int numa, size_t *ret_i)
 {
 	struct group *new;
@@ -196,10 +199,11 @@ static void choice_take(struct choice *c, struct contender *x)
 	c->pfs.list[x->pf].taken++;
 }
 
-/* --- which is better -------------------------------------------------------------------------- */
+/* --- comparison ------------------------------------------------------------------------------- */
 
-/* How many bridges two functions share, from the root complex down. The last one of a path is the
- * port that the card itself sits in: cards in two ports of one switch are as close as can be. */
+/* Number of bridges that two functions share, from the root complex down. The last component of a
+ * path is the card's own function, so it is not counted; cards in two ports of one switch are as
+ * close as possible. */
 static unsigned shared_bridges(const char *a, const char *b)
 {
 	const char *end_a = strrchr(a, '/'), *end_b = strrchr(b, '/');
@@ -217,7 +221,7 @@ static unsigned shared_bridges(const char *a, const char *b)
 	return shared;
 }
 
-/* Notes how close every contender is to what is taken. */
+/* Updates how close every candidate is to the IDs taken. */
 static void choice_measure(struct choice *c)
 {
 	for (size_t j = 0; j < c->n; j++)
@@ -229,9 +233,9 @@ static void choice_measure(struct choice *c)
 		}
 }
 
-/* < 0: a is better. A node that is used already is best: the container stays on it while it has
- * IDs left. Else the node with most of them, where most of the rest will fit. Functions of no node
- * are near nothing. */
+/* < 0: a is better. A node that is used already is best: the container stays on it while it has IDs
+ * left. Otherwise the node with the most IDs left, which is most likely to have room for the rest.
+ * Functions without a node come last. */
 static int compare_nodes(const struct group *a, const struct group *b)
 {
 	bool a_used = a->taken > 0 && a->numa >= 0, b_used = b->taken > 0 && b->numa >= 0;
@@ -247,7 +251,7 @@ static int compare_nodes(const struct group *a, const struct group *b)
 	return a->numa < b->numa ? -1 : 1;
 }
 
-/* Spread: the PF that gave fewest, then the one that has most left. */
+/* To spread the load: the PF that was used least, then the one with the most IDs left. */
 static int compare_pfs(const struct group *a, const struct group *b)
 {
 	if (a->taken != b->taken)
@@ -257,7 +261,7 @@ static int compare_pfs(const struct group *a, const struct group *b)
 	return 0;
 }
 
-/* b stands before a in natural order, so it must be beaten. */
+/* b precedes a in natural order, so a must be strictly better. */
 static bool contender_better(const struct choice *c, const struct contender *a,
 			     const struct contender *b)
 {
@@ -282,10 +286,10 @@ static struct contender *contender_best(struct choice *c)
 	return found;
 }
 
-/* --- choosing --------------------------------------------------------------------------------- */
+/* --- choice ----------------------------------------------------------------------------------- */
 
-/* Takes must_include, in natural order as everything; returns how many, -EINVAL when one is not
- * available or there are too many. */
+/* Takes must_include, in natural order like everything; returns their number, or -EINVAL if one is
+ * not available or there are too many. */
 static int take_must(struct choice *c, const char **ret, const struct preference_request *req)
 {
 	size_t n = 0;

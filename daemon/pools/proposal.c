@@ -1,5 +1,6 @@
-/* proposal.c - every function is rated by itself, the best there is becomes pools, and where that
- * puts each function pools_build() says. */
+// SPDX-License-Identifier: Apache-2.0
+/* proposal.c - rates every function by itself, makes pools of the best ones, and lets pools_build()
+ * place the functions. */
 #include "proposal.h"
 
 #include <stdarg.h>
@@ -21,7 +22,7 @@ struct work {
 	const struct netdev **routes;
 	struct rated *rated; /* one per function */
 	struct pools built;
-	struct pool_config config; /* whose pools they are */
+	struct pool_config config; /* `built` borrows its pools */
 };
 
 __attribute__((format(printf, 3, 4))) static void proposal_append(char *text, size_t size,
@@ -50,10 +51,10 @@ static void proposal_describe(const struct work *w, const struct function *fn,
 				nd && named ? ", " : "", named ? rdma : "");
 }
 
-/* --- what selects ----------------------------------------------------------------------------- */
+/* --- selectors -------------------------------------------------------------------------------- */
 
-/* Not one that the kernel made of a number (alloc_netdev() with "eth%d", "ib%d"), and of plain
- * letters: '#' means something in a selector. */
+/* Is the name stable, i.e. not numbered by the kernel (alloc_netdev() with "eth%d", "ib%d")? It
+ * must also have plain characters only, because '#' is special in a selector. */
 static bool is_lasting(const char *name)
 {
 	static const char plain[] =
@@ -84,8 +85,8 @@ static void select_hca(struct proposed_pool *p, const struct function *fn, const
 	snprintf(p->word, sizeof(p->word), "%s", fn->kind != FN_VIRTUAL && name ? name : fn->id);
 }
 
-/* All numbers that VFs of the PF can have: without them it would be given away itself while it has
- * none. */
+/* Selects all VF numbers that the PF can have. Without a range, the PF itself would be offered
+ * while it has no VFs. */
 static void select_vfs(struct proposed_pool *p, const struct function *pf, const char *name)
 {
 	unsigned n = pf->vfs_total > pf->vfs ? pf->vfs_total : pf->vfs;
@@ -105,7 +106,7 @@ static void proposal_select_by(struct proposed_pool *p, const struct work *w)
 	case PROPOSED_SOFT_VFS:
 		select_vfs(p, owner, name);
 		break;
-	case PROPOSED_SFS: /* never the PF: it is of another type */
+	case PROPOSED_SFS: /* this never selects the PF itself, which is of another type */
 		p->selector = name ? "pfNames" : "rootDevices";
 		snprintf(p->word, sizeof(p->word), "%s", name ? name : owner->id);
 		break;
@@ -158,7 +159,7 @@ static const char *kind_word(enum proposed_kind kind)
 	return (size_t)kind < ARRAY_SIZE(names) ? names[kind] : "";
 }
 
-/* "roce", or "roce0", "roce1" where there are several. */
+/* "roce", or "roce0", "roce1" if there are several. */
 static void name_pools(struct proposal *p, size_t first)
 {
 	size_t n = p->n_pools - first;
@@ -172,7 +173,7 @@ static void name_pools(struct proposal *p, size_t first)
 	}
 }
 
-/* Kind by kind, and PF by PF in the host's order, which is that of PCI addresses. */
+/* Ordered by kind, then by PF in the host's order, which is that of PCI addresses. */
 static int propose_pools(struct proposal *p, const struct work *w)
 {
 	const struct host *h = w->index.host;
@@ -190,14 +191,14 @@ static int propose_pools(struct proposal *p, const struct work *w)
 	return r;
 }
 
-/* --- what becomes of it ----------------------------------------------------------------------- */
+/* --- placement -------------------------------------------------------------------------------- */
 
 static void proposal_on_warning(const char *sentence, void *arg)
 {
 	(void)sentence, (void)arg;
 }
 
-/* As a daemon with that configuration would. */
+/* Builds the pools as a daemon with that configuration would. */
 static int build_pools(const struct proposal *p, struct work *w)
 {
 	AUTO_FREE char *text = proposal_text(p);
@@ -241,12 +242,12 @@ static void about_hca(struct proposed_pool *p, const struct work *w, const struc
 	if (parts->fn->vfs_total > 0)
 		proposal_append(
 			p->about, sizeof(p->about),
-			"; it can have %u VFs (sriov_numvfs): make some and ask again, and pods get "
-			"one each",
+			"; it can have %u VFs (sriov_numvfs): create some and run this again, and "
+			"each pod gets one",
 			parts->fn->vfs_total);
 }
 
-static void tell_about(struct proposed_pool *p, const struct work *w, const struct pool_view *v)
+static void describe_pool(struct proposed_pool *p, const struct work *w, const struct pool_view *v)
 {
 	const struct fn_parts parts = host_index_own_parts(&w->index, p->owner);
 	bool shared = p->kind == PROPOSED_HCA || p->kind == PROPOSED_SOFT_HCA;
@@ -270,9 +271,9 @@ static void tell_about(struct proposed_pool *p, const struct work *w, const stru
 		about_pf(p, w, &parts);
 }
 
-/* --- what is left out ------------------------------------------------------------------------- */
+/* --- functions left out ----------------------------------------------------------------------- */
 
-/* Of function i; false: a pool has it. */
+/* The reason why function i is left out; false: a pool has it. */
 static bool left_out_why(const struct work *w, size_t i, char *ret, size_t size)
 {
 	const struct verdict *v = &w->built.verdicts[i];
@@ -286,7 +287,7 @@ static bool left_out_why(const struct work *w, size_t i, char *ret, size_t size)
 	return true;
 }
 
-/* Do function i and the one behind it share a line? */
+/* Do function i and the next one share a line? */
 static bool is_like_next(const struct work *w, size_t i)
 {
 	const struct host *h = w->index.host;
@@ -322,7 +323,7 @@ static int leave_out_rest(struct proposal *p, const struct work *w)
 	return 0;
 }
 
-/* --- all of it -------------------------------------------------------------------------------- */
+/* --- all steps -------------------------------------------------------------------------------- */
 
 static int work_init(struct work *w, const struct host *h)
 {
@@ -359,7 +360,7 @@ int proposal_build(struct proposal *ret, const struct host *h)
 	if (r == 0)
 		r = build_pools(&p, &w);
 	for (size_t i = 0; i < p.n_pools && r == 0; i++)
-		tell_about(&p.pools[i], &w, &w.built.views[i]);
+		describe_pool(&p.pools[i], &w, &w.built.views[i]);
 	if (r == 0)
 		r = leave_out_rest(&p, &w);
 	work_done(&w);

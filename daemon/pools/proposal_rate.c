@@ -1,5 +1,5 @@
-/* proposal_rate.c - one question after the other; the first that is answered with no is the reason.
- */
+// SPDX-License-Identifier: Apache-2.0
+/* proposal_rate.c - a sequence of tests; the first one that fails is the reason. */
 #include "proposal_rate.h"
 
 #include <stdarg.h>
@@ -76,7 +76,7 @@ static bool is_soft(const struct rdma_dev *rd)
 	return strcmp(rd->driver, "rxe") == 0;
 }
 
-/* siw is iWARP. */
+/* Ignores siw, which is iWARP. */
 static const struct rdma_dev *proposal_rdma_of(const struct fn_parts *p, bool soft)
 {
 	for (size_t i = 0; i < p->n_rdma; i++)
@@ -93,7 +93,7 @@ static bool has_layer(const struct rdma_dev *rd, enum link_layer layer)
 	return false;
 }
 
-/* False as well if one cannot be told. */
+/* False if the state of any port is unknown. */
 static bool proposal_is_down(const struct rdma_dev *rd)
 {
 	for (unsigned i = 0; i < rd->n_ports; i++)
@@ -102,7 +102,7 @@ static bool proposal_is_down(const struct rdma_dev *rd)
 	return rd->n_ports > 0;
 }
 
-/* In RoCE LAG the members have one RDMA device together. */
+/* With RoCE LAG, the members share one RDMA device. */
 static bool other_member_has_rdma(const struct view *v, const struct netdev *bond)
 {
 	const struct host *h = v->index->host;
@@ -121,7 +121,7 @@ static bool other_member_has_rdma(const struct view *v, const struct netdev *bon
 	return false;
 }
 
-/* True: it is not RoCE. EFA's ports are of no link layer at all. */
+/* True: it is not RoCE. The ports of EFA have no link layer at all. */
 static bool is_other_fabric(const struct function *fn, const struct rdma_dev *rd, struct rated *r)
 {
 	if (has_layer(rd, LINK_ETHERNET))
@@ -138,7 +138,7 @@ static bool is_other_fabric(const struct function *fn, const struct rdma_dev *rd
 	return true;
 }
 
-/* --- what is given away whole ----------------------------------------------------------------- */
+/* --- exclusive use ---------------------------------------------------------------------------- */
 
 static void rate_without_rdma(const struct view *v, struct rated *r)
 {
@@ -160,7 +160,7 @@ static void rate_without_rdma(const struct view *v, struct rated *r)
 	}
 }
 
-/* A VF or a sub-function. */
+/* Rates a VF or a sub-function. */
 static void rate_part(const struct view *v, struct rated *r)
 {
 	const struct function *fn = v->c->self.fn;
@@ -169,7 +169,7 @@ static void rate_part(const struct view *v, struct rated *r)
 
 	r->owner = v->c->pf.fn;
 	if (!r->owner)
-		leave_out(r, "its PF %s is not to be seen", fn->parent);
+		leave_out(r, "its PF %s is not visible", fn->parent);
 	else if (route)
 		leave_out(r, "carries the default route (%s)", route->name);
 	else if (!rd)
@@ -179,9 +179,9 @@ static void rate_part(const struct view *v, struct rated *r)
 				    r->owner, ""};
 }
 
-/* --- what is shared --------------------------------------------------------------------------- */
+/* --- shared use ------------------------------------------------------------------------------- */
 
-/* True: nobody can share it now. */
+/* True: it cannot be shared now. */
 static bool is_out_of_reach(const struct view *v, const struct rdma_dev *rd, struct rated *r)
 {
 	const struct netdev *bond = proposal_bond(v->index, &v->c->self);
@@ -245,10 +245,10 @@ static void rate_whole(const struct view *v, struct rated *r)
 	size_t n_sfs = count_sub_functions(v);
 
 	if (fn->vfs > 0)
-		leave_out(r, "has %u VF%s, so it is not given away itself", fn->vfs,
+		leave_out(r, "has %u VF%s, so it is not offered itself", fn->vfs,
 			  fn->vfs == 1 ? "" : "s");
 	else if (n_sfs > 0)
-		leave_out(r, "has %zu sub-function%s, so it is not given away itself", n_sfs,
+		leave_out(r, "has %zu sub-function%s, so it is not offered itself", n_sfs,
 			  n_sfs == 1 ? "" : "s");
 	else
 		rate_hca(v, r);

@@ -1,14 +1,15 @@
-/* proposal_rate.h - what one function could be offered as, or why it could not. Pure; part of
- * proposal_build(). */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* proposal_rate.h - the kind of pool that one function is suitable for, or why it is not. Pure;
+ * part of proposal_build(). */
 #pragma once
 
 #include "host_index.h"
 #include "proposal.h"
 
-/* A proposal is made of the best that the node has. */
+/* A proposal uses the functions with the best rating on the node. */
 enum proposal_rating {
 	RATED_NEVER,
-	RATED_SOFTWARE, /* RDMA in software */
+	RATED_SOFTWARE, /* soft-RoCE */
 	RATED_ROUTED,	/* an HCA that carries the default route */
 	RATED_GOOD,
 };
@@ -17,18 +18,18 @@ struct rated {
 	enum proposal_rating rating;
 	enum proposed_kind kind;
 	const struct function *owner; /* VF, SF: its PF; otherwise the function itself */
-	char why[192];		      /* not, where better ones exist */
+	char why[192];		      /* why it is left out, if better ones exist */
 };
 
 /* routes: default_routes(). */
 void proposal_rate(struct rated *ret, const struct host_index *, const struct netdev **routes,
 		   const struct function *);
 
-/* --- of a function's parts -------------------------------------------------------------------- */
+/* --- parts of a function ---------------------------------------------------------------------- */
 
-/* Its bond or team, NULL = it is no member. */
+/* The bond or team that it is a member of, NULL = none. */
 const struct netdev *proposal_bond(const struct host_index *, const struct fn_parts *);
-/* The netdev with the default route that leaves through it, NULL = none. */
+/* The netdev whose default route uses it, NULL = none. */
 const struct netdev *proposal_route(const struct host_index *, const struct netdev **routes,
 				    const struct fn_parts *);
 /* Its netdev in the host's namespace, NULL = none. */

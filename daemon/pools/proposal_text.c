@@ -1,4 +1,5 @@
-/* proposal_text.c - a proposal as a configuration file: what there is to say stands in comments. */
+// SPDX-License-Identifier: Apache-2.0
+/* proposal_text.c - prints a proposal as a configuration file; explanations are comments. */
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -8,7 +9,7 @@
 #include "json_text.h"
 #include "proposal.h"
 
-/* As one value, on one line. */
+/* Prints a value on one line, and frees it. */
 static void proposal_put_json(FILE *f, json_t *value)
 {
 	if (value)
@@ -21,7 +22,7 @@ static void put_string(FILE *f, const char *text)
 	char line[512];
 
 	snprintf(line, sizeof(line), "%s", text);
-	text_printable(line); /* names are anything that the kernel takes */
+	text_printable(line); /* the kernel allows any characters in names */
 	proposal_put_json(f, json_string(line));
 }
 
@@ -65,28 +66,28 @@ static void put_comment(FILE *f, const struct proposal *p)
 	struct comment c = {f, false};
 
 	fputs("  \"" CONFIG_COMMENT "\": [\n", f);
-	proposal_say(&c,
-		     "What rocelet proposes after a look at this node. Keys named " CONFIG_COMMENT
-		     " are comments.");
+	proposal_say(&c, "Proposed by rocelet after a scan of this node. Keys named " CONFIG_COMMENT
+			 " are comments.");
 	if (p->n_pools)
 		proposal_say(
 			&c,
-			"It fits every node like this one: devices are named by their netdevs, which "
-			"udev makes of slots and ports, or by PCI address where the kernel has numbered "
-			"them (eth0, ib0).");
+			"It fits all nodes of this kind: devices are selected by the names of their "
+			"netdevs, which udev derives from slots and ports, or by PCI address if the "
+			"kernel has numbered the names (eth0, ib0).");
 	else
-		proposal_say(&c, "There is nothing to offer: without pools rocelet observes.");
+		proposal_say(&c, "No device can be offered. Without pools, rocelet only observes.");
 	if (any_of_several(p))
 		proposal_say(
 			&c,
-			"One pool for each PF, as the rails of a cluster are networks of their own; "
-			"numbered by PCI address, so ask a node whose NICs all work. Where pods may "
-			"have any of them, put all names into the list of one pool.");
+			"One pool per PF, because each rail of a cluster is a network of its own. "
+			"The pools are numbered by PCI address, so use the proposal of a node whose "
+			"NICs all work. If a pod may get a device of any PF, list all names in one "
+			"pool.");
 	if (any_exclusive(p))
 		proposal_say(
 			&c,
-			"\"network\": {} has rocelet itself put the device into the pod as net1. Take "
-			"it out where Multus and a CNI plugin do that.");
+			"With \"network\": {}, rocelet attaches the device to the pod as net1. Remove "
+			"it if Multus and a CNI plugin do that.");
 	if (p->n_left_out)
 		proposal_say(&c, "Left out:");
 	for (size_t i = 0; i < p->n_left_out; i++)

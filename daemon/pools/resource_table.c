@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* resource_table.c - see resource_table.h. */
 #include "resource_table.h"
 
@@ -15,7 +16,7 @@ void resource_table_done(struct resource_table *t)
 	*t = (struct resource_table){0};
 }
 
-/* A copy of an array that may be empty; false: out of memory. */
+/* Copies an array that may be empty; false: out of memory. */
 static bool resource_copy_array(void *ret, const void *src, size_t n, size_t size)
 {
 	void *copy = n ? reallocarray(NULL, n, size) : NULL;
@@ -89,7 +90,7 @@ const struct not_offered *resource_table_why(const struct resource_table *t, con
 				: NULL;
 }
 
-/* --- who offers a function -------------------------------------------------------------------- */
+/* --- the resources of a function -------------------------------------------------------------- */
 
 static int entry_order(const void *a, const void *b)
 {
@@ -139,7 +140,7 @@ void resource_index_free(struct resource_index *index)
 	free(index);
 }
 
-/* The place of the first entry of a function, or of what stands behind it. */
+/* The index of the first entry of a function, or where it would be. */
 static size_t entries_from(const struct resource_index *index, const char *function)
 {
 	size_t low = 0, high = index->n;

@@ -1,8 +1,9 @@
-/* resource_table.h - what is offered to the kubelet and who holds it, as values: for the metrics
+/* SPDX-License-Identifier: Apache-2.0 */
+/* resource_table.h - the advertised devices and their allocations as plain values, for the metrics
  * page and the API. Pure.
  *
- * Everything is copied in: the table outlives the configuration and the inventory it was made from.
- */
+ * Everything is copied: the table outlives the configuration and the inventory that it was made
+ * from. */
 #pragma once
 
 #include <stdint.h>
@@ -15,7 +16,7 @@
 /* One ID of a resource. */
 struct resource_device {
 	char id[PLUGIN_ID_SIZE];
-	unsigned reasons; /* HEALTH_BIT()s that count against it; 0 = healthy */
+	unsigned reasons; /* HEALTH_BIT()s after damping; 0 = healthy */
 	enum reservation_state state;
 };
 
@@ -28,9 +29,10 @@ struct resource_info {
 	size_t first_member, n_members; /* in members[]: the functions behind them */
 	unsigned gid_capacity; /* shared: slots the GID tables have room for; 0 = unknown */
 	enum registration_state registration;
-	bool left_registry; /* as in kubelet.h */
-	char error[128];    /* what the kubelet last had against it; "" = nothing */
-	char hint[352];	    /* no members: why, and what there is instead */
+	bool left_registry;    /* see kubelet.h */
+	char error[128];       /* the last error, or what the registration waits for; "" = none */
+	char files_error[128]; /* why no container can get it: its files; "" = none */
+	char hint[352];	       /* if there are no members: why, and what exists instead */
 	uint64_t registrations, failures, lists;
 	unsigned watchers;
 	uint64_t allocations, refusals; /* containers that were given devices, or an error */
@@ -43,7 +45,7 @@ struct not_offered {
 };
 
 struct resource_table {
-	uint64_t generation; /* grows with every change; 0 = nothing is configured */
+	uint64_t generation; /* incremented by every change; 0 = nothing is configured */
 	struct resource_info *resources;
 	size_t n_resources;
 	struct resource_device *devices;
@@ -53,24 +55,25 @@ struct resource_table {
 	struct not_offered *not_offered; /* sorted by function */
 	size_t n_not_offered;
 	struct pod_list held; /* reserved or held; sorted */
-	char held_error[256]; /* why that is not as the kubelet would tell it now; "" = it is */
+	char held_error[256]; /* why `held` is not the kubelet's current list; "" = it is */
 };
 
 void resource_table_done(struct resource_table *);
 /* Deep copy into an empty table; -ENOMEM leaves it empty. */
 int resource_table_copy(struct resource_table *dst, const struct resource_table *src);
 
-/* The one container that has a device to itself (of several of one pod, as of a claim's device, the
- * first), or NULL: free, shared, or not known yet. Found by
- * what device plugins, ours or others, use as an ID: the function's bus name or the RDMA device's
- * name ("" = none). Borrowed. */
+/* The one container that has a device exclusively (if several of one pod have it, e.g. a claim's
+ * device, the first), or NULL: free, shared, or not known yet. The device is found by the IDs that
+ * device plugins use, ours or others: the function's bus name or the RDMA device's name ("" =
+ * none). Borrowed. */
 const struct pod_device *resource_table_holder(const struct resource_table *, const char *function,
 					       const char *rdma);
 const struct not_offered *resource_table_why(const struct resource_table *, const char *function);
 
-/* --- who offers a function -------------------------------------------------------------------- */
+/* --- the resources of a function -------------------------------------------------------------- */
 
-/* A function and what offers it: an ID of its own, or (device NULL) a shared resource. */
+/* A function and a resource that offers it: by an ID of its own, or (device NULL) as a shared
+ * resource. */
 struct resource_entry {
 	const char *function;
 	const struct resource_info *resource;
@@ -87,6 +90,6 @@ struct resource_index {
 /* NULL: out of memory. */
 struct resource_index *resource_index_new(const struct resource_table *);
 void resource_index_free(struct resource_index *);
-/* The first of *ret_n entries of a function. */
+/* Returns the first of *ret_n entries of a function. */
 const struct resource_entry *resource_index_find(const struct resource_index *,
 						 const char *function, size_t *ret_n);

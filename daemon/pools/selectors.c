@@ -1,4 +1,5 @@
-/* selectors.c - one small question per list, and a table that asks them in order. */
+// SPDX-License-Identifier: Apache-2.0
+/* selectors.c - one small test per list, and a table that runs them in order. */
 #include "selectors.h"
 
 #include <net/if_arp.h>
@@ -27,7 +28,7 @@ bool netdev_is_own(const struct netdev *nd)
 
 /* --- values ----------------------------------------------------------------------------------- */
 
-/* "15b3", "0x15B3". 0 is what is not known. */
+/* "15b3", "0x15B3". The value 0 means unknown and matches nothing. */
 static bool is_number(const char *word, int base, uint32_t value)
 {
 	char *end;
@@ -58,7 +59,7 @@ static bool selectors_has_name(const struct netdev *nd, const char *name, cmp_na
 	return false;
 }
 
-/* Names mean something in the host's namespace only. */
+/* Names are only meaningful in the host's namespace. */
 static bool selectors_netdev_named(const struct fn_parts *p, const char *name, cmp_name_fn *cmp)
 {
 	for (size_t i = 0; i < p->n_netdevs; i++) {
@@ -109,7 +110,7 @@ static bool is_acpi_index(const char *word, const struct candidate *c)
 	return is_number(word, 10, c->self.fn->acpi_index);
 }
 
-/* An auxiliary device is called "<module>.<type>.<number>". */
+/* The name of an auxiliary device is "<module>.<type>.<number>". */
 static bool is_aux_type(const char *word, const struct candidate *c)
 {
 	const char *type = strchr(c->self.fn->id, '.');
@@ -118,7 +119,8 @@ static bool is_aux_type(const char *word, const struct candidate *c)
 	return type && strncmp(type + 1, word, n) == 0 && type[1 + n] == '.';
 }
 
-/* The netdev of a port need not be one of the function: that of a soft-RoCE device on a bridge. */
+/* The netdev of a port need not belong to the function, e.g. that of a soft-RoCE device on a
+ * bridge. */
 static bool port_named(const struct candidate *c, const struct rdma_port *p, const char *name)
 {
 	const struct netdev *nd;
@@ -260,11 +262,11 @@ static bool matches_vdpa(const struct selector *s, const struct candidate *c)
 	return true;
 }
 
-/* --- all of them ------------------------------------------------------------------------------ */
+/* --- the table of tests ----------------------------------------------------------------------- */
 
-/* Either a list of words, of which one must be true, or a question of its own. */
+/* A test is either a list of words, one of which must match, or a function of its own. */
 struct rule {
-	size_t words; /* struct selector's list */
+	size_t words; /* offset of the list in struct selector */
 	bool (*is)(const char *word, const struct candidate *);
 	bool (*matches)(const struct selector *, const struct candidate *);
 };
@@ -362,25 +364,25 @@ enum why_not selector_match(const struct selector *s, const struct pool *p,
 const char *why_not_name(enum why_not why)
 {
 	static const char *const words[] = {
-		[WHY_NOT_NONE] = "wants it",
-		[WHY_NOT_TYPE] = "wants another type of device",
-		[WHY_NOT_VENDOR] = "wants other vendors",
-		[WHY_NOT_DEVICE] = "wants other device ids",
-		[WHY_NOT_DRIVER] = "wants other drivers",
-		[WHY_NOT_PCI_ADDRESS] = "wants other PCI addresses",
-		[WHY_NOT_ACPI_INDEX] = "wants other ACPI indexes",
-		[WHY_NOT_AUX_TYPE] = "wants other types of auxiliary device",
-		[WHY_NOT_PF_NAME] = "wants other PFs or VF numbers",
-		[WHY_NOT_ROOT_DEVICE] = "wants other root devices or VF numbers",
-		[WHY_NOT_IF_NAME] = "wants other interfaces",
-		[WHY_NOT_LINK_TYPE] = "wants another link type",
-		[WHY_NOT_PKEY] = "wants other pkeys",
-		[WHY_NOT_RDMA_NAME] = "wants other RDMA devices",
-		[WHY_NOT_RDMA] = "wants an RDMA device",
-		[WHY_NOT_CHARDEV] = "wants an RDMA device with its character devices",
-		[WHY_NOT_VDPA] = "wants another vDPA type",
-		[WHY_NOT_LONG_NAME] = "wants a shorter RDMA device name",
+		[WHY_NOT_NONE] = "matches",
+		[WHY_NOT_TYPE] = "requires another type of device",
+		[WHY_NOT_VENDOR] = "requires other vendors",
+		[WHY_NOT_DEVICE] = "requires other device ids",
+		[WHY_NOT_DRIVER] = "requires other drivers",
+		[WHY_NOT_PCI_ADDRESS] = "requires other PCI addresses",
+		[WHY_NOT_ACPI_INDEX] = "requires other ACPI indexes",
+		[WHY_NOT_AUX_TYPE] = "requires other types of auxiliary device",
+		[WHY_NOT_PF_NAME] = "requires other PFs or VF numbers",
+		[WHY_NOT_ROOT_DEVICE] = "requires other root devices or VF numbers",
+		[WHY_NOT_IF_NAME] = "requires other interfaces",
+		[WHY_NOT_LINK_TYPE] = "requires another link type",
+		[WHY_NOT_PKEY] = "requires other pkeys",
+		[WHY_NOT_RDMA_NAME] = "requires other RDMA devices",
+		[WHY_NOT_RDMA] = "requires an RDMA device",
+		[WHY_NOT_CHARDEV] = "requires an RDMA device with its character devices",
+		[WHY_NOT_VDPA] = "requires another vDPA type",
+		[WHY_NOT_LONG_NAME] = "requires a shorter RDMA device name",
 	};
 
-	return (size_t)why < ARRAY_SIZE(words) ? words[why] : "does not want it";
+	return (size_t)why < ARRAY_SIZE(words) ? words[why] : "does not match it";
 }

@@ -1,5 +1,6 @@
-/* capabilities.c - the table of capabilities.h. What it says was measured by taking each away:
- * tests/lab/scenarios/privileges.sh. */
+// SPDX-License-Identifier: Apache-2.0
+/* capabilities.c - the table of capabilities.h. Its contents were measured by removing each
+ * capability: tests/lab/scenarios/privileges.sh. */
 #include "capabilities.h"
 
 #include <linux/capability.h>
@@ -9,8 +10,8 @@
 #include "cleanup.h"
 
 #define CAP(name)    #name, name
-/* kernel/bpf/syscall.c asks bpf_net_capable(), bpf_capable() and perfmon_capable(): each is content
- * with this one (linux/capability.h, linux/bpf.h). */
+/* bpf_net_capable(), bpf_capable() and perfmon_capable(), which kernel/bpf/syscall.c calls, also
+ * accept CAP_SYS_ADMIN (linux/capability.h, linux/bpf.h). */
 #define OR_SYS_ADMIN (UINT64_C(1) << CAP_SYS_ADMIN)
 
 const struct capability_row capability_table[] = {
@@ -18,32 +19,32 @@ const struct capability_row capability_table[] = {
 	 "netdevs in other network namespaces keep their last known state, and event buffers are small",
 	 0},
 	{CAP(CAP_NET_ADMIN), USE_BPF, false, "no packets are counted", OR_SYS_ADMIN},
-	{CAP(CAP_NET_ADMIN), USE_ATTACH, true, "no device gets into a pod or back", 0},
+	{CAP(CAP_NET_ADMIN), USE_ATTACH, true, "no device can be attached to a pod or returned", 0},
 	{CAP(CAP_NET_BROADCAST), USE_OBSERVE, false,
-	 "what happens in other network namespaces is seen by rescans only", 0},
+	 "changes in other network namespaces are found only by rescans", 0},
 	{CAP(CAP_NET_RAW), USE_ATTACH, false,
-	 "neighbours are not told of a pod's addresses and may send to who had them before", 0},
-	{CAP(CAP_NET_BIND_SERVICE), USE_LOW_PORT, true, "nothing listens on a port below 1024", 0},
-	{CAP(CAP_NET_BIND_SERVICE), USE_PLUGIN_PORTS, false, "no IPAM plugin that needs it is run",
+	 "no gratuitous ARP or NA for a pod's addresses, so neighbours may send to the previous owner",
 	 0},
+	{CAP(CAP_NET_BIND_SERVICE), USE_LOW_PORT, true, "no TCP listener on a port below 1024", 0},
+	{CAP(CAP_NET_BIND_SERVICE), USE_PLUGIN_PORTS, false,
+	 "IPAM plugins that need CAP_NET_BIND_SERVICE are not run", 0},
 	{CAP(CAP_SYS_ADMIN), USE_INSIDE, false,
-	 "packets in pods are not counted, and RDMA devices there are not seen where the kernel keeps them to their namespaces",
+	 "packets in pods are not counted, and in exclusive RDMA mode RDMA devices in pods are not listed",
 	 0},
 	{CAP(CAP_SYS_ADMIN), USE_ATTACH, true, "pods' network namespaces cannot be entered", 0},
 	{CAP(CAP_SYS_ADMIN), USE_IPAM, false, "no IPAM plugin is run", 0},
 	{CAP(CAP_SYS_PTRACE), USE_BPF, false,
-	 "who changed something is named by process, not by pod, once the process has ended", 0},
+	 "events name the process but not its pod if the process has already exited", 0},
 	{CAP(CAP_SYS_PTRACE), USE_ATTACH, true,
-	 "namespaces that are gone and those that are hidden look alike, so nothing is attached or taken back",
+	 "cannot tell a removed namespace from a hidden one, so no device is attached or returned",
 	 0},
 	{CAP(CAP_DAC_READ_SEARCH), USE_BPF, false,
-	 "who changed something is named by process, not by pod, once the process has ended", 0},
+	 "events name the process but not its pod if the process has already exited", 0},
 	{CAP(CAP_DAC_READ_SEARCH), USE_ATTACH, false,
-	 "a namespace that only a process without root holds open is not found, nor a device in it",
-	 0},
+	 "namespaces pinned only by a non-root process, and the devices in them, are not found", 0},
 	{CAP(CAP_MKNOD), USE_SOFT_ROCE, false, "soft-RoCE devices get no device nodes in pods", 0},
 	{CAP(CAP_CHOWN), USE_SOFT_ROCE, false,
-	 "device nodes that do not belong to root's group cannot be copied for soft-RoCE pods", 0},
+	 "soft-RoCE pods get no device nodes whose group is not root", 0},
 	{CAP(CAP_SETPCAP), USE_IPAM, false, "no IPAM plugin is run", 0},
 	{CAP(CAP_SETUID), USE_IPAM, false, "no IPAM plugin is run", 0},
 	{CAP(CAP_BPF), USE_BPF, false, "no BPF program is loaded", OR_SYS_ADMIN},
@@ -67,7 +68,7 @@ uint64_t capabilities_for(unsigned uses)
 	return set;
 }
 
-/* Whether one of these uses has a need of it that nothing in `have` covers. */
+/* Does one of these uses need it, without a substitute in `have`? */
 static bool capabilities_is_wanted(unsigned capability, unsigned uses, uint64_t have)
 {
 	for (size_t i = 0; i < n_capability_rows; i++)
@@ -87,8 +88,8 @@ uint64_t capabilities_least(unsigned uses)
 	return least;
 }
 
-/* The same clause is said once. */
-static void add_clause(struct capability_lack *l, const struct capability_row *row)
+/* Adds each clause only once. */
+static void add_clause(struct missing_capability *l, const struct capability_row *row)
 {
 	size_t n = strlen(l->stops);
 
@@ -97,8 +98,8 @@ static void add_clause(struct capability_lack *l, const struct capability_row *r
 		snprintf(l->stops + n, sizeof(l->stops) - n, "%s%s", n ? "; " : "", row->stops);
 }
 
-size_t capabilities_lacking(unsigned uses, uint64_t have,
-			    struct capability_lack ret[CAPABILITY_LACKS_MAX])
+size_t capabilities_missing(unsigned uses, uint64_t have,
+			    struct missing_capability ret[MISSING_CAPABILITIES_MAX])
 {
 	size_t n = 0;
 
@@ -108,9 +109,9 @@ size_t capabilities_lacking(unsigned uses, uint64_t have,
 		if (!(row->use & uses) || have & (bit_of(row->capability) | row->covered))
 			continue;
 		if (n == 0 || strcmp(ret[n - 1].name, row->name) != 0) {
-			if (n == CAPABILITY_LACKS_MAX)
+			if (n == MISSING_CAPABILITIES_MAX)
 				break;
-			ret[n++] = (struct capability_lack){.name = row->name};
+			ret[n++] = (struct missing_capability){.name = row->name};
 		}
 		add_clause(&ret[n - 1], row);
 	}

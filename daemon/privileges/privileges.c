@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* privileges.c - see privileges.h. */
 #include "privileges.h"
 
@@ -31,7 +32,8 @@ uint64_t privileges_effective(void)
 	return read_set(CAPNG_EFFECTIVE);
 }
 
-/* Whatever is not named here is in no set, be it known to us or not. */
+/* Selects exactly these for all sets; capabilities not named, including unknown ones, are in
+ * none. */
 static void privileges_choose(uint64_t keep)
 {
 	capng_clear(CAPNG_SELECT_ALL);
@@ -47,11 +49,11 @@ int privileges_drop_capabilities(uint64_t keep, struct err *e)
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return err_set(e, -errno, "no_new_privs: %s", strerror(errno));
-	/* Kernels before 4.3 have none. */
+	/* Kernels before 4.3 have no ambient set (EINVAL). */
 	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0 && errno != EINVAL)
 		return err_set(e, -errno, "ambient capabilities: %s", strerror(errno));
 	privileges_choose(keep & read_set(CAPNG_PERMITTED));
-	/* First, as the right to do it may be among those that go. */
+	/* The bounding set first, because CAP_SETPCAP may be dropped below. */
 	if (may_bound && capng_apply(CAPNG_SELECT_BOUNDS) < 0)
 		return err_set(e, -EPERM, "the bounding set cannot be made smaller");
 	if (capng_apply(CAPNG_SELECT_CAPS) < 0)
@@ -80,7 +82,7 @@ static void cleanup_filter(scmp_filter_ctx *f)
 
 #define AUTO_FILTER __attribute__((cleanup(cleanup_filter))) scmp_filter_ctx
 
-/* A call that this architecture does not have is not there to be allowed. */
+/* A call that does not exist on this architecture need not be allowed. */
 static bool privileges_number_of(const char *name, int *ret)
 {
 	*ret = seccomp_syscall_resolve_name(name);
@@ -122,8 +124,8 @@ static int add_fatal(scmp_filter_ctx f)
 	return r;
 }
 
-/* Kernels before 4.14 do not log; a tree of comparisons instead of a list is for those before 5.11,
- * which walk it for every call. */
+/* CTL_LOG needs Linux 4.14. CTL_OPTIMIZE makes a binary tree instead of a list, for kernels before
+ * 5.11, which evaluate the filter for every call. */
 static void set_attributes(scmp_filter_ctx f)
 {
 	seccomp_attr_set(f, SCMP_FLTATR_CTL_NNP, 0); /* is set already */

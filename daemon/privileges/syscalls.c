@@ -1,5 +1,6 @@
-/* syscalls.c - the lists of syscalls.h: what the lab's scenarios were seen to need (SECURITY.md,
- * "System calls"), each with what makes it where that is not plain. */
+// SPDX-License-Identifier: Apache-2.0
+/* syscalls.c - the lists of syscalls.h, as observed in the lab's scenarios (SECURITY.md, "System
+ * calls"), with the user of a call where it is not obvious. */
 #include "syscalls.h"
 
 #include <linux/sched.h>
@@ -29,14 +30,14 @@ const struct syscall_row syscalls_allowed[] = {
 	ALWAYS(fchmodat), ALWAYS(fchmodat2), ALWAYS(ftruncate), ALWAYS(fallocate),
 	ALWAYS(fsync), ALWAYS(fdatasync), ALWAYS(fadvise64), ALWAYS(sendfile),
 	ALWAYS(copy_file_range),
-	/* descriptors that tell when to look */
+	/* pipes, polling, timers and watches */
 	ALWAYS(dup), ALWAYS(dup2), ALWAYS(dup3), ALWAYS(pipe), ALWAYS(pipe2), ALWAYS(eventfd),
 	ALWAYS(eventfd2), ALWAYS(signalfd4), ALWAYS(epoll_create), ALWAYS(epoll_create1),
 	ALWAYS(epoll_ctl), ALWAYS(epoll_wait), ALWAYS(epoll_pwait), ALWAYS(epoll_pwait2),
 	ALWAYS(poll), ALWAYS(ppoll), ALWAYS(select), ALWAYS(pselect6), ALWAYS(timerfd_create),
 	ALWAYS(timerfd_settime), ALWAYS(timerfd_gettime), ALWAYS(inotify_init),
 	ALWAYS(inotify_init1), ALWAYS(inotify_add_watch), ALWAYS(inotify_rm_watch),
-	/* sockets; which families, below */
+	/* sockets; the families are below */
 	ALWAYS(connect), ALWAYS(bind), ALWAYS(listen), ALWAYS(accept), ALWAYS(accept4),
 	ALWAYS(getsockname), ALWAYS(getpeername), ALWAYS(getsockopt), ALWAYS(setsockopt),
 	ALWAYS(sendto), ALWAYS(recvfrom), ALWAYS(sendmsg), ALWAYS(recvmsg), ALWAYS(sendmmsg),
@@ -58,25 +59,25 @@ const struct syscall_row syscalls_allowed[] = {
 	ALWAYS(rt_sigreturn), ALWAYS(rt_sigsuspend), ALWAYS(rt_sigpending),
 	ALWAYS(rt_sigtimedwait), ALWAYS(sigaltstack), ALWAYS(restart_syscall), ALWAYS(kill),
 	ALWAYS(tkill), ALWAYS(tgkill), ALWAYS(pause),
-	/* who and where one is */
+	/* identity and environment */
 	ALWAYS(getpid), ALWAYS(getppid), ALWAYS(gettid), ALWAYS(getuid), ALWAYS(geteuid),
 	ALWAYS(getgid), ALWAYS(getegid), ALWAYS(getresuid), ALWAYS(getresgid),
 	ALWAYS(getgroups), ALWAYS(getpgrp), ALWAYS(getpgid), ALWAYS(getsid), ALWAYS(capget),
 	ALWAYS(prctl), ALWAYS(arch_prctl), ALWAYS(getrlimit), ALWAYS(setrlimit),
 	ALWAYS(prlimit64), ALWAYS(getrusage), ALWAYS(times), ALWAYS(uname), ALWAYS(sysinfo),
 	ALWAYS(getrandom),
-	ALWAYS(kcmp), /* which processes share their open files: the search for namespaces */
+	ALWAYS(kcmp), /* do processes share their open files? used by the search for namespaces */
 
-	/* programs; kprobes are perf events */
+	/* BPF programs; kprobes are perf events */
 	BPF(bpf), BPF(perf_event_open),
 
 	/* device nodes of soft-RoCE devices */
 	ATTACH(mknod), ATTACH(mknodat), ATTACH(fchown), ATTACH(fchownat),
-	/* the cage and its end */
+	/* start and end of the sandbox */
 	ATTACH(open_tree), ATTACH(move_mount), ATTACH(mount_setattr), ATTACH(setresuid),
 	ATTACH(capset), ATTACH(seccomp), ATTACH(setsid), ATTACH(execve), ATTACH(waitid),
 	ATTACH(wait4), ATTACH(pidfd_open), ATTACH(pidfd_send_signal),
-	/* what shell scripts and Go programs do beyond all that */
+	/* further calls of shell scripts and Go programs */
 	ATTACH(fork), ATTACH(vfork), ATTACH(execveat), ATTACH(setpgid), ATTACH(chdir),
 	ATTACH(fchdir), ATTACH(truncate), ATTACH(link), ATTACH(linkat), ATTACH(symlink),
 	ATTACH(symlinkat), ATTACH(chown), ATTACH(lchown), ATTACH(utime), ATTACH(utimes),
@@ -90,22 +91,22 @@ const struct syscall_row syscalls_allowed[] = {
 /* clang-format on */
 const size_t n_syscalls_allowed = ARRAY_SIZE(syscalls_allowed);
 
-/* The three mounts of the cage: mount propagation, what hides a folder, and its own /proc
- * (cage_mounts.c). */
+/* The three mounts in the sandbox: mount propagation, an empty mount over a folder, and its own
+ * /proc (plugin_mounts.c). */
 #define NOT_SEEN_OUTSIDE (MS_REC | MS_SLAVE)
 #define HIDES_A_FOLDER	 (MS_NODEV | MS_NOEXEC | MS_NOSUID)
-#define PROC_OF_CAGE	 (MS_RDONLY | MS_NODEV | MS_NOEXEC | MS_NOSUID)
+#define PROC_OF_SANDBOX	 (MS_RDONLY | MS_NODEV | MS_NOEXEC | MS_NOSUID)
 
 const struct syscall_condition syscalls_conditional[] = {
 	{"socket", CALLS_ALWAYS, 0, AF_UNIX},	      {"socket", CALLS_ALWAYS, 0, AF_INET},
 	{"socket", CALLS_ALWAYS, 0, AF_INET6},	      {"socket", CALLS_ALWAYS, 0, AF_NETLINK},
 	{"socket", CALLS_ALWAYS, 0, AF_PACKET},	      {"setns", CALLS_ALWAYS, 1, CLONE_NEWNET},
-	{"mount", CALLS_ATTACH, 3, NOT_SEEN_OUTSIDE}, {"mount", CALLS_ATTACH, 3, PROC_OF_CAGE},
+	{"mount", CALLS_ATTACH, 3, NOT_SEEN_OUTSIDE}, {"mount", CALLS_ATTACH, 3, PROC_OF_SANDBOX},
 	{"mount", CALLS_ATTACH, 3, HIDES_A_FOLDER},
 };
 const size_t n_syscalls_conditional = ARRAY_SIZE(syscalls_conditional);
 
-/* What a plugin may try, such as umount2 and unshare, is only refused. */
+/* Calls that a plugin may try, such as umount2 and unshare, are not here; they only fail. */
 const char *const syscalls_fatal[] = {
 	"acct",		 "add_key",	     "adjtimex",	  "chroot",	 "clock_adjtime",
 	"clock_settime", "delete_module",    "finit_module",	  "init_module", "ioperm",

@@ -1,10 +1,10 @@
-/* syscalls.h - the system calls that the daemon, its libraries and IPAM plugins make: lists
- * of values.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* syscalls.h - the system calls that the daemon, its libraries and IPAM plugins make: lists of
+ * values.
  *
- * A name that an architecture does not have is no error: "open" is x86-64's, where arm64 has
- * "openat" alone. What is not listed is answered as by a kernel that does not have it (-ENOSYS),
- * which is what libraries know how to live with; what no part of the daemon may ever make ends it.
- */
+ * A name that an architecture does not have is no error: x86-64 has "open", arm64 only "openat". A
+ * call that is not listed fails with -ENOSYS, like on a kernel without it, which libraries can
+ * handle. A call that no part of the daemon may ever make kills it. */
 #pragma once
 
 #include <stddef.h>
@@ -13,7 +13,8 @@
 enum syscall_use {
 	CALLS_ALWAYS = 1,
 	CALLS_BPF = 2,	  /* unless --no-bpf */
-	CALLS_ATTACH = 4, /* namespaces, device nodes, the cage, and what a plugin in it does */
+	CALLS_ATTACH = 4, /* namespaces, device nodes, the sandbox of IPAM plugins, and the plugins
+			     in it */
 };
 
 struct syscall_row {
@@ -24,7 +25,7 @@ struct syscall_row {
 extern const struct syscall_row syscalls_allowed[];
 extern const size_t n_syscalls_allowed;
 
-/* Allowed only with one value of an argument; several rows of a call are alternatives. */
+/* Allowed only with this value of an argument; several rows of a call are alternatives. */
 struct syscall_condition {
 	const char *name;
 	enum syscall_use use;
@@ -35,6 +36,6 @@ struct syscall_condition {
 extern const struct syscall_condition syscalls_conditional[];
 extern const size_t n_syscalls_conditional;
 
-/* End the daemon, or the plugin that makes them. */
+/* Calls that kill the daemon, or the plugin that makes them. */
 extern const char *const syscalls_fatal[];
 extern const size_t n_syscalls_fatal;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "qp_failures.h"
 
 #include <arpa/inet.h>
@@ -6,7 +7,7 @@
 #include "cleanup.h"
 #include "qp_words.h"
 
-/* enum ib_event_type, linux/include/rdma/ib_verbs.h: those that end a queue pair. */
+/* enum ib_event_type, linux/include/rdma/ib_verbs.h: the events that end a queue pair. */
 enum { CQ_ERR, QP_FATAL, QP_REQ_ERR, QP_ACCESS_ERR, PATH_MIG_ERR = 7, SRQ_ERR = 14, WQ_FATAL = 19 };
 
 static const int fatal_events[] = {CQ_ERR,	 QP_FATAL, QP_REQ_ERR, QP_ACCESS_ERR,
@@ -37,7 +38,8 @@ const char *qp_failure_reason(const struct qp *qp)
 	return qp->failed_event >= 0 ? ib_event_name(qp->failed_event) : moved;
 }
 
-/* What a failed completion can have: all but success and what follows of another failure. */
+/* Maps an index to the statuses of failed completions: all except success, and except flushed,
+ * which follows from another failure. */
 static uint32_t failed_status(size_t index)
 {
 	uint32_t status = (uint32_t)index + 1;
@@ -67,10 +69,10 @@ static const char *meaning(const struct qp *qp)
 	if (qp->failed_status)
 		return wc_status_meaning(qp->failed_status);
 	return qp->failed_event >= 0 ? ib_event_meaning(qp->failed_event)
-				     : "the kernel moved it to the error state";
+				     : "moved to the error state by the kernel";
 }
 
-/* --- how often -------------------------------------------------------------------------------- */
+/* --- rate limit ------------------------------------------------------------------------------- */
 
 static bool qp_is_kind(const struct qp_failure_kind *k, const struct qp *qp, const char *reason)
 {
@@ -78,7 +80,7 @@ static bool qp_is_kind(const struct qp_failure_kind *k, const struct qp *qp, con
 	       strcmp(k->pod_uid, qp->pod_uid) == 0;
 }
 
-/* The slot of a new kind: a free one, or that of the one that is longest quiet. */
+/* Returns a slot for a new kind: a free one, or that of the least recent kind. */
 static struct qp_failure_kind *failure_kind_slot(struct qp_failures *f)
 {
 	struct qp_failure_kind *oldest = f->kinds;
@@ -108,7 +110,7 @@ static struct qp_failure_kind *qp_kind_of(struct qp_failures *f, const struct qp
 	return k;
 }
 
-/* May this one be told with its queue pair? */
+/* May this event name its queue pair? */
 static bool take_turn(struct qp_failure_kind *k, uint64_t now_ms)
 {
 	uint64_t gained = (now_ms - k->gained_ms) / QP_FAILURE_PAUSE_MS;
@@ -146,9 +148,9 @@ static void count_failure(struct qp_failures *f, const char *device, const char 
 	snprintf(c->reason, sizeof(c->reason), "%s", reason);
 }
 
-/* --- what is said ----------------------------------------------------------------------------- */
+/* --- texts ------------------------------------------------------------------------------------ */
 
-/* " to 10.9.0.2 QP 18", as far as it is known. */
+/* " to 10.9.0.2 QP 18", with the parts that are known. */
 static void peer_text(const struct qp *qp, char *ret, size_t size)
 {
 	static const uint8_t none[16], mapped[12] = {[10] = 0xff, [11] = 0xff};
@@ -174,8 +176,8 @@ static void qp_owner_text(const struct qp *qp, char *ret, size_t size)
 		snprintf(ret, size, "; pid %u", qp->pid);
 }
 
-void qp_failures_tell(struct qp_failures *f, const struct qp *qp, uint64_t now_ms,
-		      struct event *ret, bool *ret_detailed)
+void qp_failures_report(struct qp_failures *f, const struct qp *qp, uint64_t now_ms,
+			struct event *ret, bool *ret_detailed)
 {
 	const char *reason = qp_failure_reason(qp);
 	char peer[80], owner[48];
@@ -185,7 +187,7 @@ void qp_failures_tell(struct qp_failures *f, const struct qp *qp, uint64_t now_m
 	*ret = (struct event){.type = EVENT_WARNING, .reason = "QueuePairFailed"};
 	if (!*ret_detailed) {
 		snprintf(ret->message, sizeof(ret->message),
-			 "queue pairs on %s fail again and again: %s (%s)", qp->device, meaning(qp),
+			 "queue pairs on %s fail repeatedly: %s (%s)", qp->device, meaning(qp),
 			 reason);
 		return;
 	}

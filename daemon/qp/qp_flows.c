@@ -1,8 +1,8 @@
-/* qp_flows.c - links between flows and queue pairs, sorted by row; then the rows that were asked
- * for.
+// SPDX-License-Identifier: Apache-2.0
+/* qp_flows.c - links flows to queue pairs, sorts the links by row, then makes the requested rows.
  *
- * Rows below table->n are the table's queue pairs, the others flows. Sums are made of the rows that
- * are told only: a row itself is a few bytes. */
+ * Rows with numbers below table->n are the table's queue pairs, the others are flows. A row itself
+ * is a few bytes; sums are only computed for rows that are returned. */
 #include "qp_flows.h"
 
 #include <errno.h>
@@ -18,27 +18,27 @@ struct link {
 };
 
 struct row {
-	uint32_t number;   /* of the row, see above */
-	uint32_t first, n; /* of its links */
+	uint32_t number;   /* row number, see above */
+	uint32_t first, n; /* range of its links */
 	uint64_t key;
 };
 
 struct join {
 	const struct qp_sources *in;
-	const struct qp_question *question;
+	const struct qp_query *question;
 	size_t n_qps;
-	const struct rdma_dev **devices; /* of each packet port */
-	uint32_t *by_peer; /* queue pairs that have a peer, by device and its number */
+	const struct rdma_dev **devices; /* the RDMA device of each packet port */
+	uint32_t *by_peer; /* queue pairs that have a peer, sorted by device and peer's number */
 	size_t n_by_peer;
 	struct link *links;
 	size_t n_links;
-	uint32_t *flows; /* of the rows that are flows */
+	uint32_t *flows; /* the flows that are rows of their own */
 	size_t n_flows;
 	struct row *rows;
 	size_t n_rows;
 };
 
-/* --- who belongs to whom ---------------------------------------------------------------------- */
+/* --- linking ---------------------------------------------------------------------------------- */
 
 static bool qp_flows_is_zero(const uint8_t address[16])
 {
@@ -49,7 +49,7 @@ static bool qp_flows_is_zero(const uint8_t address[16])
 
 enum owns { OWNS_UNKNOWN, OWNS_NOT, OWNS };
 
-/* Is it an address of the device's? */
+/* Is it an address of the device? */
 static enum owns owns(const struct rdma_dev *d, const uint8_t address[16])
 {
 	enum owns verdict = OWNS_UNKNOWN;
@@ -64,7 +64,7 @@ static enum owns owns(const struct rdma_dev *d, const uint8_t address[16])
 	return verdict;
 }
 
-/* A datagram queue pair hears everybody. */
+/* A datagram queue pair receives from any sender. */
 static bool has_one_peer(const struct qp *qp)
 {
 	return qp->type == QP_TYPE_RC || qp->type == QP_TYPE_UC;
@@ -78,7 +78,7 @@ static bool receives(const struct qp *qp, const struct rdma_dev *d, const struct
 	       memcmp(qp->peer_gid, key->saddr, sizeof(key->saddr)) == 0;
 }
 
-/* alone: no other one of the device has that number for its peer. */
+/* alone: it is the only queue pair of the device with a peer of that number. */
 static bool sends(const struct qp *qp, const struct rdma_dev *d, const struct roce_flow_key *key,
 		  bool alone)
 {
@@ -121,20 +121,11 @@ static int index_peers(struct join *j)
 	return 0;
 }
 
-/* Place in by_peer of the first that does not stand before. */
+/* Index in by_peer of the first entry that is not less. */
 static size_t first_with_peer(const struct join *j, const char *device, uint32_t peer_qpn)
 {
-	size_t low = 0, high = j->n_by_peer;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (compare_peer(j->in->table->items[j->by_peer[middle]], device, peer_qpn) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return lower_bound(j->n_by_peer, i,
+			   compare_peer(j->in->table->items[j->by_peer[i]], device, peer_qpn) < 0);
 }
 
 static int qp_flows_add_link(struct join *j, size_t row, size_t flow, bool sent)
@@ -201,7 +192,7 @@ static int by_row(const void *a, const void *b)
 	return (x->row > y->row) - (x->row < y->row);
 }
 
-/* Names of other namespaces are their own. */
+/* The name of a device is only unique within its namespace, so the function is compared, too. */
 static const struct rdma_dev *device_of(const struct host *h, const struct packet_port *p)
 {
 	for (size_t i = 0; p->function[0] && i < h->n_rdma; i++)
@@ -238,7 +229,7 @@ static int link_all(struct join *j)
 	return r;
 }
 
-/* --- which rows ------------------------------------------------------------------------------- */
+/* --- rows ------------------------------------------------------------------------------------ */
 
 static const struct qp *qp_of(const struct join *j, const struct row *row)
 {
@@ -332,7 +323,7 @@ static uint64_t qp_flows_key_of(const struct join *j, const struct row *row)
 	return j->question->top != QP_TOP_RTT ? sum : n ? rtt / n : 0;
 }
 
-/* Links of a row stand together, rows in their order. */
+/* The links of a row are adjacent, in the order of rows. */
 static int make_rows(struct join *j)
 {
 	size_t n = j->n_qps + j->n_flows, at = 0;
@@ -362,7 +353,7 @@ static int by_key(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-/* --- what is told of them --------------------------------------------------------------------- */
+/* --- values of a row -------------------------------------------------------------------------- */
 
 static void add_flow(struct roce_flow *sum, const struct roce_flow *f)
 {
@@ -381,28 +372,28 @@ static void add_flow(struct roce_flow *sum, const struct roce_flow *f)
 		sum->last_seen_ns = f->last_seen_ns;
 }
 
-static void tell_links(const struct join *j, const struct row *row, struct qp_row *told)
+static void pass_links(const struct join *j, const struct row *row, struct qp_row *row_out)
 {
 	for (uint32_t i = 0; i < row->n; i++) {
 		const struct packet_flow *f = flow_of(j, row, i);
 		bool sent = j->links[row->first + i].sent;
 
-		told->port = &j->in->packets->ports[f->port];
-		told->address = sent ? f->key.saddr : f->key.daddr;
-		told->has_sent |= sent;
-		told->has_received |= !sent;
-		add_flow(sent ? &told->sent : &told->received, &f->flow);
+		row_out->port = &j->in->packets->ports[f->port];
+		row_out->address = sent ? f->key.saddr : f->key.daddr;
+		row_out->has_sent |= sent;
+		row_out->has_received |= !sent;
+		add_flow(sent ? &row_out->sent : &row_out->received, &f->flow);
 	}
 }
 
-static int tell_row(const struct join *j, const struct row *row, qp_row_fn *fn, void *arg)
+static int pass_row(const struct join *j, const struct row *row, qp_row_fn *fn, void *arg)
 {
-	struct qp_row told = {.qp = qp_of(j, row)};
+	struct qp_row row_out = {.qp = qp_of(j, row)};
 
-	told.pod = qp_flows_pod_of(j, told.qp);
-	told.flow = told.qp ? NULL : flow_of(j, row, 0);
-	tell_links(j, row, &told);
-	return fn(&told, arg);
+	row_out.pod = qp_flows_pod_of(j, row_out.qp);
+	row_out.flow = row_out.qp ? NULL : flow_of(j, row, 0);
+	pass_links(j, row, &row_out);
+	return fn(&row_out, arg);
 }
 
 static void join_done(struct join *j)
@@ -414,7 +405,7 @@ static void join_done(struct join *j)
 	free(j->rows);
 }
 
-int qp_flows_each(const struct qp_sources *in, const struct qp_question *question, qp_row_fn *fn,
+int qp_flows_each(const struct qp_sources *in, const struct qp_query *question, qp_row_fn *fn,
 		  void *arg, size_t *ret_total)
 {
 	struct join j = {.in = in, .question = question, .n_qps = in->table ? in->table->n : 0};
@@ -427,7 +418,7 @@ int qp_flows_each(const struct qp_sources *in, const struct qp_question *questio
 		qsort(j.rows, j.n_rows, sizeof(*j.rows), by_key);
 	}
 	for (size_t i = 0; r >= 0 && i < j.n_rows && i < question->limit; i++)
-		r = tell_row(&j, &j.rows[i], fn, arg);
+		r = pass_row(&j, &j.rows[i], fn, arg);
 	join_done(&j);
 	return r < 0 ? r : 0;
 }
@@ -447,26 +438,4 @@ bool qp_top_parse(const char *text, enum qp_top *ret)
 		}
 	}
 	return false;
-}
-
-/* The last bucket has no upper bound. */
-uint64_t roce_rtt_quantile(const struct roce_flow *f, double q)
-{
-	uint64_t n = 0, below = 0;
-	double rank;
-
-	for (size_t i = 0; i < ARRAY_SIZE(f->rtt); i++)
-		n += f->rtt[i];
-	if (n == 0)
-		return UINT64_MAX;
-	rank = q * (double)n;
-	for (size_t i = 0; i + 1 < ARRAY_SIZE(f->rtt); i++) {
-		uint64_t high = (uint64_t)1 << (ROCE_RTT_SHIFT + i), low = i ? high / 2 : 0;
-
-		if (f->rtt[i] && (double)(below + f->rtt[i]) >= rank)
-			return low + (uint64_t)((double)(high - low) * (rank - (double)below) /
-						f->rtt[i]);
-		below += f->rtt[i];
-	}
-	return (uint64_t)1 << (ROCE_RTT_SHIFT + ARRAY_SIZE(f->rtt) - 2);
 }

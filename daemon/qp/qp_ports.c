@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "qp_ports.h"
 
 #include <errno.h>
@@ -8,19 +9,19 @@
 #include "bpf_words.h"
 #include "fnv.h"
 
-/* A failure is told for so long. */
+/* How long a failure is reported. */
 #define FAILED_NS UINT64_C(60000000000)
 
-/* A peer of a port. */
+/* A peer of a port, in the hash table below. */
 struct peer_slot {
 	uint64_t key; /* 0 = free */
 	uint32_t port, n;
 	int flow_label;	    /* of the first queue pair */
-	bool same, unknown; /* all have that one; of some it is not known */
+	bool same, unknown; /* all queue pairs have that label; the label of some is unknown */
 };
 
-/* Peers that were seen, each with its port: open addressing, twice as many places as could be
- * needed. Of two that share 64 bits one is lost, which has no visible effect. */
+/* Set of (port, peer): a hash table with open addressing, at least half empty. Two peers with the
+ * same 64-bit key count as one; that is too unlikely to matter. */
 struct peer_set {
 	struct peer_slot *slots;
 	size_t mask;
@@ -37,7 +38,8 @@ static int peer_set_init(struct peer_set *s, size_t n)
 	return s->slots ? 0 : -ENOMEM;
 }
 
-/* n == 0: it is new. kind: failed or not, which are counted apart. */
+/* Finds or adds a peer; n == 0: it is new. kind: 1 for failed, 0 for all, which are counted
+ * separately. */
 static struct peer_slot *peer_set_find(struct peer_set *s, size_t port, unsigned kind,
 				       const uint8_t gid[16])
 {
@@ -67,7 +69,7 @@ static void qp_ports_add_label(struct peer_slot *s, const struct qp *qp)
 	s->unknown |= qp->flow_label < 0;
 }
 
-/* The table is sorted by device. NULL: out of memory. */
+/* Finds or adds the port; the table is sorted by device. NULL: out of memory. */
 static struct qp_port *qp_ports_port_of(struct qp_ports *p, const struct qp *qp)
 {
 	struct qp_port *item;
@@ -119,8 +121,9 @@ static void add_qp(struct qp_ports *p, struct qp_port *item, const struct qp *qp
 		add_failure(q, qp, peers, port, has_peer);
 }
 
-/* A label of 0 is no path of its own: the driver makes one of the queue pairs' numbers. */
-static void tell_labels(struct qp_ports *p, const struct peer_set *s)
+/* Finds for each port the largest number of queue pairs to one peer that all have the same flow
+ * label. A label of 0 is ignored: the driver then derives one from the queue pairs' numbers. */
+static void count_labels(struct qp_ports *p, const struct peer_set *s)
 {
 	for (size_t i = 0; i <= s->mask; i++) {
 		const struct peer_slot *slot = &s->slots[i];
@@ -153,7 +156,7 @@ int qp_ports_build(struct qp_ports *ret, const struct qp_table *t, uint64_t now_
 			r = -ENOMEM;
 	}
 	if (r == 0)
-		tell_labels(ret, &peers);
+		count_labels(ret, &peers);
 	free(peers.slots);
 	if (r < 0)
 		qp_ports_done(ret);

@@ -1,5 +1,6 @@
-/* qp_table.c - a sorted array of pointers: one that comes or goes moves pointers, not queue pairs.
- * A dump, sorted too, is merged with it into a new array. */
+// SPDX-License-Identifier: Apache-2.0
+/* qp_table.c - a sorted array of pointers, so that inserting and removing moves pointers only. A
+ * dump is sorted, too, and merged with it into a new array. */
 #include "qp_table.h"
 
 #include <errno.h>
@@ -12,7 +13,7 @@
 enum {
 	HAS_STATE = 1 << 0,
 	HAS_PORT = 1 << 5,
-	HAS_AV = 1 << 7, /* the way: GID, traffic class */
+	HAS_AV = 1 << 7, /* address vector: GID, traffic class */
 	HAS_PATH_MTU = 1 << 8,
 	HAS_TIMEOUT = 1 << 9,
 	HAS_RETRY_COUNT = 1 << 10,
@@ -32,23 +33,13 @@ int qp_compare(const struct qp *qp, const char *device, uint32_t qpn)
 	return r ? r : (qp->qpn > qpn) - (qp->qpn < qpn);
 }
 
-/* Of the first that does not stand before it. */
+/* Index of the first queue pair that is not less. */
 static size_t qp_place_of(const struct qp_table *t, const char *device, uint32_t qpn)
 {
-	size_t low = 0, high = t->n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (qp_compare(t->items[middle], device, qpn) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return lower_bound(t->n, i, qp_compare(t->items[i], device, qpn) < 0);
 }
 
-/* The queue pair of that name if it stands at that place, or NULL. */
+/* The queue pair at that index if it has this device and number, or NULL. */
 static struct qp *qp_at(const struct qp_table *t, size_t place, const char *device, uint32_t qpn)
 {
 	return place < t->n && qp_compare(t->items[place], device, qpn) == 0 ? t->items[place]
@@ -143,7 +134,7 @@ static uint32_t qp_mtu_bytes(uint8_t mtu)
 
 static void take_state(struct qp *qp, uint32_t state)
 {
-	if (state == QP_STATE_RESET) { /* it begins anew */
+	if (state == QP_STATE_RESET) { /* its previous connection is void */
 		qp->peer_qpn = QP_UNKNOWN;
 		memset(qp->peer_gid, 0, sizeof(qp->peer_gid));
 		qp->failed = false;
@@ -183,7 +174,7 @@ static void remember_destroyed(struct qp_table *t, const struct bpf_event_qp *e)
 	if (!t->destroyed)
 		t->destroyed = calloc(QP_DESTROYED_MAX, sizeof(*t->destroyed));
 	if (!t->destroyed) {
-		t->n_destroyed = QP_DESTROYED_MAX + 1; /* some are not remembered */
+		t->n_destroyed = QP_DESTROYED_MAX + 1; /* make the dump count as incomplete */
 		return;
 	}
 	t->n_destroyed++;
@@ -193,7 +184,7 @@ static void remember_destroyed(struct qp_table *t, const struct bpf_event_qp *e)
 	d->time_ns = e->head.time_ns;
 }
 
-static const struct qp *qp_take_away(struct qp_table *t, const struct bpf_event_qp *e)
+static const struct qp *qp_table_remove(struct qp_table *t, const struct bpf_event_qp *e)
 {
 	size_t place = qp_place_of(t, e->device, e->qpn);
 	struct qp *qp = qp_at(t, place, e->device, e->qpn);
@@ -208,7 +199,7 @@ static const struct qp *qp_take_away(struct qp_table *t, const struct bpf_event_
 	return qp;
 }
 
-/* A queue pair of which the first thing heard is a change has been made before we listened. */
+/* If the first event of a queue pair is a change, it was created before we watched. */
 static const struct qp *take_change(struct qp_table *t, const struct bpf_event_qp *e)
 {
 	bool made = e->change == BPF_QP_CREATED, is_new;
@@ -234,8 +225,8 @@ const struct qp *qp_table_event(struct qp_table *t, const struct bpf_event_qp *e
 	const struct qp *qp;
 
 	if (e->result < 0)
-		return NULL; /* nothing has changed */
-	qp = e->change == BPF_QP_DESTROYED ? qp_take_away(t, e) : take_change(t, e);
+		return NULL; /* the operation failed, so nothing has changed */
+	qp = e->change == BPF_QP_DESTROYED ? qp_table_remove(t, e) : take_change(t, e);
 	t->generation += qp != NULL;
 	return qp;
 }
@@ -330,7 +321,8 @@ static const struct nldev_qp **sort_entries(const struct nldev_qp *entries, size
 	return list;
 }
 
-/* One that was made anew since is in the table, and is not asked for here. */
+/* Was the queue pair of this entry destroyed? If one with the same number was created since, it is
+ * in the table, and this is not called. */
 static bool was_destroyed(const struct qp_table *t, const struct nldev_qp *d, uint64_t begun_ns)
 {
 	for (size_t i = 0; t->destroyed && i < QP_DESTROYED_MAX; i++) {
@@ -343,7 +335,8 @@ static bool was_destroyed(const struct qp_table *t, const struct nldev_qp *d, ui
 	return false;
 }
 
-/* The number was given again, unheard. Both pids are processes', see qps_work.c. */
+/* The number was reused without an event. Both pids are of processes, not threads, see
+ * qps_work.c. */
 static bool qp_is_another(const struct qp *qp, const struct nldev_qp *d)
 {
 	return (qp->type != d->type && qp->type != QP_UNKNOWN) ||
@@ -368,8 +361,8 @@ static void take_entry(struct qp *qp, const struct nldev_qp *d)
 	snprintf(qp->comm, sizeof(qp->comm), "%.*s", (int)sizeof(qp->comm) - 1, d->owner);
 }
 
-/* What the table is to have in the place of `old` (NULL: nothing) and of an entry of that name;
- * NULL: no memory. */
+/* Merges a dump entry into `old` (NULL: not in the table), unless an event changed it since the
+ * dump began. NULL: no memory. */
 static struct qp *join_entry(struct qp *old, const struct nldev_qp *d, uint64_t begun_ns)
 {
 	struct qp *qp = old ? old : malloc(sizeof(*qp));
@@ -382,13 +375,13 @@ static struct qp *join_entry(struct qp *old, const struct nldev_qp *d, uint64_t 
 	return qp;
 }
 
-/* Both sorted; what is left in the old array is gone. */
+/* A merge of two sorted lists; queue pairs left in the old array are freed. */
 struct merge {
 	struct qp_table *table;
 	struct qp **items;
-	size_t n, at; /* at: in the table's */
+	size_t n, at; /* at: index in the table's items */
 	uint64_t begun_ns;
-	const char (*devices)[RDMA_NAME_SIZE]; /* NULL: all have been read */
+	const char (*devices)[RDMA_NAME_SIZE]; /* NULL: all devices have been read */
 	size_t n_devices;
 };
 
@@ -400,7 +393,7 @@ static bool was_read(const struct merge *m, const struct qp *qp)
 	return !m->devices;
 }
 
-/* Up to the first that does not stand before this name; NULL: all. */
+/* Handles the table's queue pairs that are less than this entry; NULL: all the rest. */
 static void merge_before(struct merge *m, const struct nldev_qp *until)
 {
 	struct qp_table *t = m->table;
@@ -441,7 +434,7 @@ static int merge_dump(struct merge m, const struct nldev_qp *entries, size_t n)
 	struct qp_table *t = m.table;
 	const struct nldev_qp **list = sort_entries(entries, n);
 	bool lost = t->dumping && t->n_destroyed > QP_DESTROYED_MAX;
-	size_t room = 1; /* as array_push() makes it, for what comes after */
+	size_t room = 1; /* array_push()'s sizes, so that the array can grow later */
 
 	while (room < t->n + n)
 		room *= 2;

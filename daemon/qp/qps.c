@@ -1,7 +1,8 @@
-/* qps.c - an event -> the table -> whose is it? -> what failed is told.
+// SPDX-License-Identifier: Apache-2.0
+/* qps.c - event -> table -> look up the owner -> emit an event if the queue pair failed.
  *
- * Two kinds of work leave the loop, one of each at a time: dumps, which take as long as the devices
- * take to answer, and the flows. */
+ * Two kinds of jobs run on workers, at most one of each: dumps, which take as long as the devices
+ * need to answer, and reading the flows. */
 #include "qps.h"
 
 #include <stdlib.h>
@@ -10,19 +11,19 @@
 #include "array.h"
 #include "back_off.h"
 #include "cleanup.h"
-#include "due.h"
 #include "job.h"
 #include "log.h"
 #include "owners.h"
 #include "packet_ports.h"
 #include "qps_work.h"
+#include "timer.h"
 #include "unix_time.h"
 
-/* Without events a table that is older is asked for anew, with a firmware command for each queue
- * pair; after lost events not more often than this. */
+/* READ_AGE_MS: without events, an older table is dumped again on request, which costs a firmware
+ * command per queue pair. READ_PAUSE_MS: minimum pause between dumps. */
 #define READ_AGE_MS	   30000
 #define READ_PAUSE_MS	   5000
-/* After dumps that failed: it doubles up to this. */
+/* Maximum of the exponential backoff after failed dumps. */
 #define RETRY_PAUSE_MAX_MS 60000
 
 struct refresh {
@@ -37,23 +38,23 @@ struct qps {
 	struct owners *owners;
 	struct qps_hooks hooks;
 	bool events, closing;
-	struct due due;
+	struct timer timer;
 	struct qp_table table;
 	struct qp_failures failures;
 	struct job dumping, reading;
 	struct qps_work *dump;	   /* under way */
-	struct packet_view *view;  /* being read, to be put back */
-	struct packet_sample read; /* from it, by the worker */
+	struct packet_view *view;  /* being read, then put back */
+	struct packet_sample read; /* the worker's result */
 	int read_result;
 	bool has_flows;
-	struct packet_sample flows; /* while somebody is answered */
+	struct packet_sample flows; /* kept while requests are answered */
 	bool wants_dump;
-	uint64_t dump_ms;  /* not before */
-	uint32_t retry_ms; /* the pause after the last dump, if it failed */
+	uint64_t dump_ms;  /* earliest time of the next dump */
+	uint32_t retry_ms; /* backoff after the last dump, if it failed */
 	uint64_t read_ms;
 	char read_error[256];
 	struct refresh *refreshes;   /* owned */
-	size_t n_refreshes, n_ready; /* the first ones are: nothing is read for them any more */
+	size_t n_refreshes, n_ready; /* the first n_ready of them need no more data */
 };
 
 static void begin_due(struct qps *q);
@@ -67,13 +68,13 @@ static void on_failure(struct qps *q, const struct qp *qp)
 	bool detailed;
 	struct event e;
 
-	qp_failures_tell(&q->failures, qp, uv_now(q->loop), &e, &detailed);
+	qp_failures_report(&q->failures, qp, uv_now(q->loop), &e, &detailed);
 	e.first_ms = e.last_ms = unix_ms();
 	snprintf(e.device, sizeof(e.device), "%s", device);
 	if (qp->owner_known)
-		owners_tell_pod(q->owners, qp->pod_uid, &e);
+		owners_deliver_to_pod(q->owners, qp->pod_uid, &e);
 	else
-		owners_tell(q->owners, qp->pid, qp->cgroup, &e);
+		owners_deliver(q->owners, qp->pid, qp->cgroup, &e);
 }
 
 /* --- processes -------------------------------------------------------------------------------- */
@@ -110,11 +111,11 @@ static void qps_free(void *arg)
 static void end_if_done(struct qps *q)
 {
 	if (q->closing && !q->dumping.running && !q->reading.running)
-		due_close(&q->due, qps_free);
+		timer_close(&q->timer, qps_free);
 }
 
-/* One of those that are ready: an answer may take long to make. The flows are too many to be
- * kept. */
+/* Answers one ready request per turn, because making an answer may take long. Frees the flows after
+ * the last one, because they are too large to keep. */
 static void answer_one(struct qps *q)
 {
 	struct refresh first;
@@ -132,7 +133,7 @@ static void answer_one(struct qps *q)
 	q->has_flows = false;
 }
 
-/* With events the table is as good as a dump. */
+/* With events, the table is as good as a dump. */
 static bool waits_for_dump(const struct qps *q)
 {
 	return q->dumping.running && !q->events;
@@ -183,7 +184,7 @@ static void qps_read_flows(struct qps *q)
 	job_begin(&q->reading, q->loop, "reading flows", read_view, qps_on_read, q);
 }
 
-/* What events cannot tell stays unknown until a dump ends well. A kernel without RDMA has none. */
+/* Some values are only in dumps, so retry until one succeeds. A kernel without RDMA has none. */
 static void retry_later(struct qps *q, int result)
 {
 	if (result == 0 || result == -EPROTONOSUPPORT) {
@@ -194,7 +195,7 @@ static void retry_later(struct qps *q, int result)
 	q->dump_ms = uv_now(q->loop) + back_off(&q->retry_ms, READ_PAUSE_MS, RETRY_PAUSE_MAX_MS);
 }
 
-/* Of what could be read, in any case. */
+/* Applies whatever could be read. */
 static void replace_table(struct qps *q, struct qps_work *w)
 {
 	const struct rdma_qp_list *l = &w->list;
@@ -223,9 +224,9 @@ static void take_dump(struct qps *q, struct qps_work *w)
 	}
 	if (!w->err.code)
 		err_set(&w->err, w->result, "queue pairs: %s", strerror(-w->result));
-	/* The node's look tells of a kernel without RDMA. */
+	/* The node's scan reports a kernel without RDMA. */
 	if (strcmp(q->read_error, w->err.msg) != 0 && w->result != -EPROTONOSUPPORT)
-		log_warn("qps", 0, "%s, going on without what RDMA netlink knows", w->err.msg);
+		log_warn("qps", 0, "%s, going on without the data of RDMA netlink", w->err.msg);
 	snprintf(q->read_error, sizeof(q->read_error), "%s", w->err.msg);
 }
 
@@ -266,7 +267,7 @@ static void begin_dump(struct qps *q)
 	job_begin(&q->dumping, q->loop, "the dump of queue pairs", run_dump, on_dumped, q);
 }
 
-static void qps_on_due(void *arg)
+static void qps_on_timer(void *arg)
 {
 	struct qps *q = arg;
 
@@ -275,15 +276,15 @@ static void qps_on_due(void *arg)
 	begin_due(q);
 }
 
-/* Begins what is to be done and can be. */
+/* Starts the work that is due. */
 static void begin_due(struct qps *q)
 {
 	if (q->wants_dump && !q->dump && q->dump_ms <= uv_now(q->loop))
 		begin_dump(q);
 	if (q->n_ready > 0)
-		due_in(&q->due, 1); /* in the loop's next turn, others first */
+		timer_in(&q->timer, 1); /* in the loop's next turn, after other handles */
 	else
-		due_at(&q->due, q->wants_dump && !q->dump ? q->dump_ms : DUE_NEVER);
+		timer_at(&q->timer, q->wants_dump && !q->dump ? q->dump_ms : TIMER_NEVER);
 }
 
 /* --- events ----------------------------------------------------------------------------------- */
@@ -305,7 +306,7 @@ static void qps_on_qp(struct qps *q, const struct bpf_event_qp *e)
 		on_failure(q, qp);
 }
 
-/* One that the table does not know is told all the same. */
+/* A queue pair that is not in the table is reported, too. */
 static void on_failed(struct qps *q, const struct bpf_event_qp_failed *e)
 {
 	const struct qp *qp;
@@ -325,7 +326,8 @@ static void on_failed(struct qps *q, const struct bpf_event_qp_failed *e)
 		on_failure(q, qp);
 }
 
-/* What was made before they came is not known by events. */
+/* Events do not cover queue pairs that were created before the programs were loaded, so a dump is
+ * needed. */
 static void follow_programs(struct qps *q)
 {
 	bool events = q->hooks.events && q->hooks.events(q->hooks.arg);
@@ -334,7 +336,7 @@ static void follow_programs(struct qps *q)
 	q->events = events;
 }
 
-void qps_look(struct qps *q)
+void qps_update(struct qps *q)
 {
 	if (!q)
 		return;
@@ -358,7 +360,7 @@ void qps_event(struct qps *q, const struct bpf_event *e)
 	begin_due(q);
 }
 
-/* --- what others ask -------------------------------------------------------------------------- */
+/* --- requests --------------------------------------------------------------------------------- */
 
 const struct qp_table *qps_table(const struct qps *q)
 {
@@ -370,7 +372,7 @@ const struct qp_failures *qps_failures(const struct qps *q)
 	return &q->failures;
 }
 
-void qps_tell(const struct qps *q, struct qp_sources *ret, struct qps_status *ret_status)
+void qps_get_sources(const struct qps *q, struct qp_sources *ret, struct qps_status *ret_status)
 {
 	*ret = (struct qp_sources){.table = &q->table};
 	ret->packets = q->has_flows ? &q->flows : NULL;
@@ -379,7 +381,7 @@ void qps_tell(const struct qps *q, struct qp_sources *ret, struct qps_status *re
 	memcpy(ret_status->error, q->read_error, sizeof(ret_status->error));
 }
 
-/* Where no events come, what was read long ago is read again. */
+/* Without events, an old table has to be read again. */
 static bool is_stale(const struct qps *q)
 {
 	uint64_t now_ms = uv_now(q->loop);
@@ -422,7 +424,7 @@ int qps_open(struct qps **ret, struct uv_loop_s *loop, const struct hw *hw,
 	q->inventory = inventory;
 	q->owners = owners;
 	q->hooks = *hooks;
-	due_init(&q->due, loop, qps_on_due, q);
+	timer_init(&q->timer, loop, qps_on_timer, q);
 	q->wants_dump = true;
 	begin_due(q);
 	*ret = q;
@@ -437,6 +439,6 @@ void qps_close(struct qps *q)
 	q->n_ready = q->n_refreshes;
 	while (q->n_ready > 0)
 		answer_one(q);
-	due_at(&q->due, DUE_NEVER);
+	timer_at(&q->timer, TIMER_NEVER);
 	end_if_done(q);
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "qps_work.h"
 
 #include <stdlib.h>
@@ -59,8 +60,9 @@ struct qps_work *qps_work_new(const struct hw *hw, const struct host *host)
 
 /* --- on the worker ---------------------------------------------------------------------------- */
 
-/* RDMA netlink names the thread that made it (task_pid_vnr() of its task), all others its process.
- * What one thread made stands together mostly. */
+/* RDMA netlink reports the thread that created a queue pair (task_pid_vnr() of its task), while
+ * everything else uses the process. Queue pairs of one thread are mostly adjacent, so the last
+ * result is reused. */
 static void name_processes(struct qps_work *w)
 {
 	uint32_t tid = 0, pid = 0;
@@ -76,7 +78,7 @@ static void name_processes(struct qps_work *w)
 	}
 }
 
-static void ask_for_list(struct qps_work *w)
+static void request_list(struct qps_work *w)
 {
 	struct process_owner *asked = calloc(w->list.n ? w->list.n : 1, sizeof(*asked));
 
@@ -92,5 +94,5 @@ void qps_work_run(struct qps_work *w)
 	w->result = hw_read_qps(w->hw, (const char(*)[NETNS_NAME_SIZE])w->namespaces,
 				w->n_namespaces, &w->list, &w->err);
 	name_processes(w);
-	ask_for_list(w);
+	request_list(w);
 }

@@ -1,10 +1,11 @@
-// ask.js - one question to the daemon: a document, or an error whose message is a sentence; isAnswer if somebody answered so.
+// SPDX-License-Identifier: Apache-2.0
+// ask.js - one request to the daemon: resolves to a document or fails with an error whose message is a sentence. isAnswer: the error is an HTTP response.
 
-// Beside the page. A name and a password in its address are the browser's: it knows them by now, and asks nothing of an address that has them.
+// Relative to the page, without the user name and password of its address: browsers refuse to fetch an address with credentials, and already have them.
 function addressOf(path, words) {
 	const address = new URL(path, location.href);
 	address.username = address.password = '';
-	address.search = new URLSearchParams(words);
+	Object.entries(words).forEach(([name, value]) => address.searchParams.set(name, value));
 	return address;
 }
 

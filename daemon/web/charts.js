@@ -1,152 +1,112 @@
-// charts.js - the charts of one port, drawn by uPlot: one time axis and one cursor for all, which can be zoomed by pointer and keyboard, with what happened
-// marked on it.
-
-const CHART_HEIGHT = 170;
-const LEAST_SPAN_S = 10;
+// SPDX-License-Identifier: Apache-2.0
+// charts.js - the charts of one port, drawn by uPlot: verdicts as bands, events as triangles, one shared cursor per panel.
 
 const CHARTS = [
-	{title: 'Throughput', unit: bitRate, least: 1e6, signals: [
-		{key: 'bytes_received', label: 'received', colour: '--first'},
-		{key: 'bytes_sent', label: 'sent', colour: '--second'},
-		{line: 'rate', label: 'link speed', colour: '--muted'},
-	]},
-	{title: 'Pause, share of time', unit: share, least: 0.01, signals: [
-		{key: 'pause_received', label: 'the network pauses this port', colour: '--first'},
-		{key: 'pause_sent', label: 'this port pauses the network', colour: '--second'},
-	]},
-	{title: 'Congestion: packets marked CE, share of those received', unit: share, least: 0.01, signals: [
-		{key: 'ce_share', label: 'marked CE', colour: '--first'},
-	]},
-	{title: 'Congestion notifications (CNP)', unit: eventRate, least: 10, signals: [
-		{key: 'cnp_received', label: 'received', colour: '--first'},
-		{key: 'cnp_sent', label: 'sent', colour: '--second'},
-	]},
-	{title: 'Loss and retransmission', unit: eventRate, least: 10, signals: [
-		{key: 'discards', label: 'dropped on arrival', colour: '--first'},
-		{key: 'out_of_sequence', label: 'out of sequence', colour: '--second'},
-		{key: 'nak', label: 'NAKs of lost packets', colour: '--third'},
-		{key: 'timeouts', label: 'ACK timeouts', colour: '--fourth'},
-		{key: 'not_ready', label: 'receiver not ready', colour: '--fifth'},
-		{key: 'failed', label: 'queue pairs that failed', colour: '--bad'},
-	]},
+	{title: 'Throughput', unit: 'bits', least: 1, signals: [['bytes_received', 'Received', '--s1'], ['bytes_sent', 'Sent', '--s2']], line: true},
+	{title: 'Pause', unit: 'share', least: 1, signals: [['pause_sent', 'Pause out', '--s1'], ['pause_received', 'Pause in', '--s2']]},
+	{title: 'CE marked', unit: 'share', least: 1, signals: [['ce_share', 'CE', '--s1']]},
+	{title: 'Congestion notifications', unit: 'events', least: 10, signals: [['cnp_received', 'CNP in', '--s1'], ['cnp_sent', 'CNP out', '--s2']]},
+	{title: 'Loss', unit: 'events', least: 10, signals: [['discards', 'Dropped on arrival', '--s1'], ['out_of_sequence', 'Out of sequence', '--s2'], ['phy_errors', 'Link errors', '--s3']]},
+	{title: 'Retransmission', unit: 'events', least: 10, signals: [['nak', 'NAKs', '--s1'], ['timeouts', 'Timeouts', '--s2'], ['not_ready', 'Receiver not ready', '--s3'], ['failed', 'Failed', '--s4']]},
 ];
+const POD_CHARTS = [CHARTS[0], CHARTS[2], CHARTS[5]];
+const DASHES = [undefined, [6, 3], [2, 3], [8, 3, 2, 3]];
+const BAND_COLOURS = {critical: '--red', warning: '--amber', info: '--accent'};
 
-const DASHES = {'--second': [6, 3], '--third': [2, 3], '--fourth': [8, 3, 2, 3], '--fifth': [1, 2], '--muted': [4, 6]};
-
-class Charts {
-	// facts: the port's; view: {from, to} in unix seconds, null: the last quarter of an hour.
-	constructor(parent, facts) {
-		this.facts = facts;
-		this.marks = [];
-		this.view = null;
-		this.begin = this.now = 0;
-		this.sync = uPlot.sync(`port ${portKey(facts)}`);
-		this.parent = parent;
-		this.charts = CHARTS.map((chart) => this.makeChart(chart));
-		this.observer = new ResizeObserver(() => this.fit());
-		this.observer.observe(parent);
-		this.themes = window.matchMedia('(prefers-color-scheme: dark)');
-		this.onTheme = () => this.onLook?.();
-		this.themes.addEventListener('change', this.onTheme);
+// One chart: heading, legend with values, and the drawing or the reason why there is none.
+class Chart {
+	constructor(panel, p, spec, height) {
+		Object.assign(this, {panel, spec, height, port: p, plot: null, drawn: '', cursor: null});
+		const id = `chart-${p.key}-${spec.title}`.replace(/\W+/g, '-');
+		this.legend = make('p', {class: 'legend'});
+		this.box = make('div', {class: 'plot', tabindex: '0', role: 'group', 'aria-labelledby': id, onkeydown: (event) => panel.onKey(event)});
+		this.reason = make('p', {class: 'quiet', hidden: true});
+		this.element = make('section', {class: 'chart', 'aria-labelledby': id}, make('header', {}, make('h3', {id}, spec.title, make('small', {}, ` ${UNITS[spec.unit].name}`)), this.legend), this.box, this.reason);
+		this.element.isOwn = true;
 	}
 
 	done() {
-		this.observer.disconnect();
-		this.themes.removeEventListener('change', this.onTheme);
-		this.charts.forEach(({plot}) => plot.destroy());
+		this.plot?.destroy();
+		this.plot = null;
 	}
 
-	makeChart(chart) {
-		const id = `chart-${chart.title.replace(/\W+/g, '-')}`;
-		const box = make('div', {class: 'plot', tabindex: '0', role: 'group', 'aria-labelledby': id,
-			onkeydown: (event) => this.onKey(event)});
-		this.parent.append(make('section', {class: 'chart'}, make('h4', {id}, chart.title), box));
-		const plot = new uPlot(this.options(chart), [[], ...chart.signals.map(() => [])], box);
-		const canvas = plot.root.querySelector('canvas');
-		canvas.setAttribute('role', 'img');
-		plot.root.querySelector('.u-legend')?.setAttribute('aria-label', `${chart.title}, at the cursor`);
-		return {chart, plot, canvas};
-	}
-
-	options(chart) {
-		const axis = {stroke: () => colour('--text'), grid: {stroke: () => colour('--grid'), width: 1}, ticks: {stroke: () => colour('--grid'), width: 1}};
+	options(width) {
+		const axis = {stroke: () => tokenColour('--quiet'), grid: {stroke: () => tokenColour('--line'), width: 1}, ticks: {show: false}, font: '11px system-ui, sans-serif'};
 		return {
-			width: this.width(),
-			height: CHART_HEIGHT,
-			series: [{label: 'at', value: (_, v) => (v === null ? '' : clock(v * 1000))}, ...chart.signals.map((s) => this.series(chart, s))],
-			axes: [{...axis, values: (_, splits) => splits.map((s) => clock(s * 1000).slice(-8)), space: 70},
-				{...axis, size: 88, values: (_, splits) => splits.map(chart.unit)}],
-			scales: {x: {range: () => this.range()}, y: {range: (_, low, high) => [0, Math.max(high * 1.05, chart.least / (chart.unit === bitRate ? 8 : 1))]}},
-			cursor: {sync: {key: this.sync.key}, drag: {x: true, y: false, setScale: false}},
-			hooks: {setSelect: [(plot) => this.onSelect(plot)], draw: [(plot) => drawMarks(plot, this.marks)]},
-			legend: {live: true},
+			width, height: this.height, legend: {show: false}, padding: [6, 8, 0, 0],
+			series: [{}, ...this.spec.signals.map(([, label, colour], i) => ({label, stroke: () => tokenColour(colour), width: 1.5, dash: DASHES[i], points: {show: false},
+				fill: i === 0 ? () => tokenColour(colour).replace('rgb(', 'rgba(').replace(')', ', 0.08)') : undefined}))],
+			axes: [{...axis, space: 70, size: 26, values: (_, splits, __, ___, step) => splits.map((s) => clock(s * 1000).slice(-8).slice(0, step >= 60 ? 5 : 8))},
+				{...axis, size: 48, space: 30, values: (_, splits) => splits.map((v) => (v >= 1000 ? scaled(v) : shortNumber(v)))}],
+			scales: {x: {range: () => this.panel.range()}, y: {range: (_, low, high) => [0, Math.max(isKnown(high) ? high * 1.1 : 0, this.spec.least)]}},
+			cursor: {sync: {key: this.panel.sync.key}, drag: {x: true, y: false, setScale: false}, points: {size: 5}},
+			hooks: {setSelect: [(plot) => this.onSelect(plot)], drawClear: [(plot) => this.drawGround(plot)], draw: [(plot) => this.drawMarks(plot)], setCursor: [(plot) => this.onCursor(plot)]},
 		};
 	}
 
-	series(chart, s) {
-		return {label: s.label, stroke: () => colour(s.colour), dash: DASHES[s.colour], width: 1.5, points: {show: false},
-			value: (_, v) => (v === null ? UNKNOWN : chart.unit(v))};
+	// history: PortHistory, or null while it is read.
+	show(history, token) {
+		const {signals, unit} = this.spec;
+		const counted = history !== null && signals.some(([key]) => history.values[key].some(isKnown));
+		this.history = history;
+		this.box.hidden = history !== null && !counted;
+		this.reason.hidden = !this.box.hidden;
+		if (this.box.hidden) {
+			setText(this.reason, sentenceCase(this.panel.page.model.missing(this.port, signals[0][0])[1]) + '.');
+			this.legend.replaceChildren();
+			return;
+		}
+		if (history === null || !this.box.isConnected || this.drawn === token)
+			return;
+		this.drawn = token;
+		const data = [history.times, ...signals.map(([key]) => history.values[key].map((v) => (v === null ? null : v * UNITS[unit].factor)))];
+		this.plot ??= this.makePlot(data);
+		this.fit();
+		this.plot.setData(data);
+		setAttribute(this.canvas, 'aria-label', this.sentence());
+		this.showLegend();
+	}
+
+	makePlot(data) {
+		const plot = new uPlot(this.options(this.width()), data, this.box);
+		this.canvas = plot.root.querySelector('canvas');
+		this.canvas.setAttribute('role', 'img');
+		return plot;
 	}
 
 	width() {
-		return Math.max(200, this.parent.clientWidth - 2);
+		return Math.max(200, this.box.clientWidth);
 	}
 
 	fit() {
-		const width = this.width();
-		for (const {plot} of this.charts)
-			if (plot.width !== width)
-				plot.setSize({width, height: CHART_HEIGHT});
+		if (this.plot && this.plot.width !== this.width())
+			this.plot.setSize({width: this.width(), height: this.height});
 	}
 
-	range() {
-		return this.view ? [this.view.from, this.view.to] : [this.begin, this.now];
+	// What a reader who cannot see the drawing hears.
+	sentence() {
+		const [from, to] = this.panel.range();
+		return `${this.spec.title}. ${this.spec.signals.map(([key, label]) => `${label}: now ${withUnit(this.history.latest(key), this.spec.unit)}, at most ${withUnit(this.history.greatest(key, from, to), this.spec.unit)}`).join('; ')}`;
 	}
 
-	// now: unix seconds, where the axis ends.
-	show(history, marks, now) {
-		this.now = now;
-		this.begin = history.begin(now);
-		this.marks = marks;
-		for (const {chart, plot, canvas} of this.charts) {
-			const line = this.facts.rateBps ? this.facts.rateBps / 8 : null;
-			plot.setData([history.times, ...chart.signals.map((s) => (s.line ? history.times.map(() => line) : history.values[s.key]))]);
-			setAttribute(canvas, 'aria-label', this.sentence(chart, history));
-		}
+	onCursor(plot) {
+		this.cursor = plot.cursor.idx ?? null;
+		if (this.history)
+			this.showLegend();
 	}
 
-	// What can be seen in it, for who cannot.
-	sentence(chart, history) {
-		const [from, to] = this.range();
-		const parts = chart.signals.filter((s) => s.key).map((s) => `${s.label}: now ${chart.unit(history.latest(s.key))}, at most ` +
-			chart.unit(history.greatest(s.key, from, to)));
-		return `${chart.title}. ${parts.join('; ')}`;
+	// The values at the cursor, or now.
+	showLegend() {
+		const {spec, history, cursor} = this, {rateBitsPerSecond} = this.port.facts;
+		const at = (key) => (cursor === null || history.times[cursor] === undefined ? history.latest(key) : history.values[key][cursor]);
+		morphChildren(this.legend, [...spec.signals.map(([key, label], i) => make('span', {}, make('span', {class: 'swatch', 'data-series': String(i + 1), 'aria-hidden': 'true'}), ` ${label} `, this.legendValue(key, at(key)))),
+			...(spec.line && isKnown(rateBitsPerSecond) ? [make('span', {}, make('span', {class: 'swatch', 'data-series': 'limit', 'aria-hidden': 'true'}), ' Link ', make('strong', {}, shortNumber(rateBitsPerSecond / 1e9)))] : [])]);
 	}
 
-	// --- zoom ---
-
-	zoom(from, to) {
-		const end = Math.min(to, this.now), start = Math.max(from, this.begin);
-		this.view = end - start >= this.now - this.begin - 1 ? null : {from: Math.min(start, end - LEAST_SPAN_S), to: end};
-		for (const {plot} of this.charts)
-			plot.setScale('x', {min: this.range()[0], max: this.range()[1]});
-		this.onZoom?.(this.view);
-	}
-
-	zoomBy(factor) {
-		const [from, to] = this.range(), middle = (from + to) / 2, half = Math.max(LEAST_SPAN_S, (to - from) * factor) / 2;
-		this.zoom(middle - half, middle + half);
-	}
-
-	// By a share of what is seen; the span stays as it is.
-	move(part) {
-		const [from, to] = this.range(), length = to - from;
-		const end = Math.min(this.now, Math.max(this.begin + length, to + part * length));
-		this.zoom(end - length, end);
-	}
-
-	reset() {
-		this.zoom(this.begin, this.now);
+	legendValue(key, v) {
+		if (isKnown(v) || this.history.values[key].some(isKnown))
+			return make('strong', {}, inUnit(v, this.spec.unit));
+		return makeAbsent(...this.panel.page.model.missing(this.port, key));
 	}
 
 	onSelect(plot) {
@@ -155,15 +115,64 @@ class Charts {
 			return;
 		const from = plot.posToVal(left, 'x'), to = plot.posToVal(left + width, 'x');
 		plot.setSelect({left: 0, width: 0, top: 0, height: 0}, false);
-		this.zoom(from, to);
+		this.panel.zoom(from, to);
 	}
 
-	onKey(event) {
-		const keys = {'+': () => this.zoomBy(0.5), '=': () => this.zoomBy(0.5), '-': () => this.zoomBy(2), '0': () => this.reset(),
-			Escape: () => this.reset(), ArrowLeft: () => this.move(-0.25), ArrowRight: () => this.move(0.25)};
-		if (!keys[event.key] || event.ctrlKey || event.metaKey || event.altKey)
-			return;
-		event.preventDefault();
-		keys[event.key]();
+	clipped(plot, draw) {
+		const {ctx: context, bbox: {left, top, width, height}} = plot;
+		context.save();
+		context.beginPath();
+		context.rect(left, top, width, height);
+		context.clip();
+		draw(context, left, top, width, height, window.devicePixelRatio || 1);
+		context.restore();
+	}
+
+	// Behind the lines: grey where there is no history, verdicts as bands; the upper edge of an open one is solid, of an ended one dashed.
+	drawGround(plot) {
+		this.clipped(plot, (context, left, top, width, height, ratio) => {
+			const x = (s) => plot.valToPos(s, 'x', true), first = this.history.times[0];
+			context.fillStyle = tokenColour('--sunk');
+			if (first === undefined || x(first) > left)
+				context.fillRect(left, top, first === undefined ? width : x(first) - left, height);
+			for (const v of this.panel.verdictsOn(this.port)) {
+				const from = x(Date.parse(v.onset) / 1000), to = v.ended ? x(Date.parse(v.ended) / 1000) : left + width;
+				context.fillStyle = context.strokeStyle = this.panel.page.model.dead ? tokenColour('--quiet') : tokenColour(BAND_COLOURS[v.severity]);
+				context.globalAlpha = 0.1;
+				context.fillRect(from, top, to - from, height);
+				context.globalAlpha = 1;
+				context.lineWidth = 3 * ratio;
+				context.setLineDash(v.ended ? [3 * ratio, 3 * ratio] : []);
+				context.beginPath();
+				context.moveTo(from, top + 1.5 * ratio);
+				context.lineTo(to, top + 1.5 * ratio);
+				context.stroke();
+			}
+		});
+	}
+
+	drawMarks(plot) {
+		this.clipped(plot, (context, left, top, width, height, ratio) => {
+			const {rateBitsPerSecond} = this.port.facts;
+			context.strokeStyle = tokenColour('--edge');
+			context.lineWidth = ratio;
+			context.setLineDash([4 * ratio, 4 * ratio]);
+			if (this.spec.line && isKnown(rateBitsPerSecond)) {
+				const y = plot.valToPos(rateBitsPerSecond / 1e9, 'y', true);
+				context.beginPath();
+				context.moveTo(left, y);
+				context.lineTo(left + width, y);
+				context.stroke();
+			}
+			for (const e of this.panel.events) {
+				const x = plot.valToPos(Date.parse(e.last) / 1000, 'x', true), y = top + height;
+				context.fillStyle = e.type === 'Warning' && !this.panel.page.model.dead ? tokenColour('--amber') : tokenColour('--edge');
+				context.beginPath();
+				context.moveTo(x - 4 * ratio, y);
+				context.lineTo(x + 4 * ratio, y);
+				context.lineTo(x, y - 6 * ratio);
+				context.fill();
+			}
+		});
 	}
 }

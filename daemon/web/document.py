@@ -1,5 +1,7 @@
 #!/usr/bin/python3
-"""Makes the page: index.html with its style sheets and scripts in it, compressed, as a C header. And the runbook in the same way.
+# SPDX-License-Identifier: Apache-2.0
+"""Makes the page: index.html with its style sheets and scripts in it, compressed, as a C header. And the runbook in the same way, as a whole and with a
+document for each cause.
 
   document.py FOLDER NPM_DIR RUNBOOK VERSION OUT
 
@@ -55,13 +57,16 @@ def policy(script, style):
     return f"default-src 'none'; {asks}style-src 'sha256-{style}'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 
+def c_bytes(name, data):
+    packed = gzip.compress(data, 9, mtime=0)
+    rows = (", ".join(map(str, packed[i:i + 24])) for i in range(0, len(packed), 24))
+    return f"static const unsigned char {name}_packed[] = {{\n" + ",\n".join(rows) + "\n};\n"
+
+
 def c_rows(name, text, allowed):
     """What web_page.c takes: PREFIX_LEN, PREFIX_POLICY and prefix_packed."""
     data = text.encode()
-    packed = gzip.compress(data, 9, mtime=0)
-    rows = (", ".join(map(str, packed[i:i + 24])) for i in range(0, len(packed), 24))
-    return (f"#define {name.upper()}_LEN {len(data)}\n#define {name.upper()}_POLICY \"{allowed}\"\n"
-            f"static const unsigned char {name}_packed[] = {{\n" + ",\n".join(rows) + "\n};\n")
+    return f"#define {name.upper()}_LEN {len(data)}\n#define {name.upper()}_POLICY \"{allowed}\"\n" + c_bytes(name, data)
 
 
 def page(folder, npm_dir, version):
@@ -71,16 +76,37 @@ def page(folder, npm_dir, version):
     return c_rows("web", text, policy(script, style))
 
 
-def runbook(folder, path, version):
+def runbook_frame(folder, version):
+    """A document around @RUNBOOK@, with @TITLE@ and the way back, and what its policy allows."""
     text = read(folder + "/runbook.html").replace("@VERSION@", version)
     text, style = gather(text, STYLE, "style", lambda name: part(folder, None, name))
-    return c_rows("runbook", text.replace("@RUNBOOK@", markdown.to_html(read(path))), policy(None, style))
+    return text, policy(None, style)
+
+
+def runbook(frame, allowed, text):
+    whole = frame.replace("@TITLE@", "Runbook").replace("@BACK@", "")
+    return c_rows("runbook", whole.replace("@RUNBOOK@", markdown.to_html(text)), allowed)
+
+
+def causes(frame, text):
+    """Each section as a document of its own, for web_page.c: cause_NAME_packed, and WEB_CAUSES(X), a list of X(NAME, length). Its links lead to the
+    documents of the other causes."""
+    made, listed = "", ""
+    for name, section in re.findall(r"^## (\w+)\n(.*?)(?=^## |\Z)", text, re.M | re.S):
+        inside = markdown.to_html(f"# {name}\n" + section.replace("](#", "](#/"))
+        document = frame.replace("@TITLE@", f"{name} · Runbook").replace("@BACK@", ' · <a href="./">all causes</a>')
+        data = document.replace("@RUNBOOK@", inside.replace('href="#/', 'href="')).encode()
+        made += c_bytes(f"cause_{name}", data)
+        listed += f" \\\n\tX({name}, {len(data)})"
+    return f"{made}#define WEB_CAUSES(X){listed}\n"
 
 
 def main():
     folder, npm_dir, path, version, out = sys.argv[1:]
+    (frame, allowed), text = runbook_frame(folder, version), read(path)
     with open(out + ".new", "w", encoding="utf-8") as f:
-        f.write("/* The page and the runbook, made by document.py. */\n" + page(folder, npm_dir, version) + runbook(folder, path, version))
+        f.write("/* The page and the runbook, made by document.py. */\n" + page(folder, npm_dir, version)
+                + runbook(frame, allowed, text) + causes(frame, text))
     os.replace(out + ".new", out)
 
 

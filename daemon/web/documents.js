@@ -1,5 +1,6 @@
-// documents.js - what does not come with the stream: documents that are read when a view needs them and again once the stream says that they changed, and
-// histories of ports that somebody looks at.
+// SPDX-License-Identifier: Apache-2.0
+// documents.js - documents that are not part of the stream. A document is read when a view needs it, and again after the stream has reported a change.
+// Also the histories of the ports on the screen.
 
 const REREAD_MS = 2000; // a storm of changes costs one reading in so long
 const HISTORIES_AT_ONCE = 3;
@@ -67,6 +68,26 @@ class Documents {
 			this.readHistories();
 		}
 		return known ?? null;
+	}
+
+	// Of all ports, for small drawings; once, and again after a gap.
+	async readThin() {
+		const {store} = this, {thin, startedMs} = store;
+		if (store.thinState !== 'none' || store.timeMs === null)
+			return;
+		store.thinState = 'reading';
+		try {
+			const document = await ask('api/v1/history', {every: STEP_MS / 1000, signals: THIN_SIGNALS.join(',')});
+			if (store.startedMs === startedMs && store.thin === thin) {
+				thin.take(document);
+				store.thinState = 'read';
+			}
+			this.onRead();
+		} catch {
+			await pause(RETRY_HISTORY_MS);
+			if (store.thin === thin)
+				store.thinState = 'none';
+		}
 	}
 
 	readHistories() {

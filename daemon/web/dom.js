@@ -1,23 +1,51 @@
-// dom.js - elements made of text: what comes from the node is never markup, only text.
+// SPDX-License-Identifier: Apache-2.0
+// dom.js - creates and updates elements. Text from the node is never parsed as markup.
 
-// An element. Attributes that are null or false are left out; "onclick" and the like are listeners. Children are elements and texts, null is nothing.
+const SVG_TAGS = new Set(['svg', 'g', 'path', 'rect', 'line', 'circle', 'polygon']);
+const HANDLERS = ['onclick', 'oninput', 'onkeydown', 'onchange', 'onmouseover', 'onmouseout', 'ontoggle', 'onfocusin', 'onsubmit'];
+
+// Creates an element. Attributes that are null or false are omitted; "onclick" and the like are handlers. `style` is an object of CSS properties: the CSP forbids
+// style attributes, but allows the CSSOM. `key` identifies the element among its siblings for morph(). Children are elements and texts; null and false are skipped.
 function make(tag, attributes = {}, ...children) {
-	const element = document.createElement(tag);
+	const element = SVG_TAGS.has(tag) ? document.createElementNS('http://www.w3.org/2000/svg', tag) : document.createElement(tag);
 	for (const [name, value] of Object.entries(attributes)) {
-		if (name.startsWith('on'))
-			element.addEventListener(name.slice(2), value);
-		else if (value !== null && value !== undefined && value !== false)
+		if (value === null || value === undefined || value === false)
+			continue;
+		if (name === 'key' || name.startsWith('on'))
+			element[name] = value;
+		else if (name === 'style')
+			Object.entries(value).forEach(([property, text]) => element.style.setProperty(property, text));
+		else
 			element.setAttribute(name, value === true ? '' : value);
 	}
-	element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
+	element.append(...nodesOf(children));
 	return element;
+}
+
+function nodesOf(children) {
+	return children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false && child !== '').map((child) => (child.isOwn ? slotFor(child) : child));
+}
+
+// A placeholder for an element that updates itself. Such an element must stay in the document while its view is rebuilt, or it loses focus and scroll position.
+function slotFor(element) {
+	const slot = document.createComment('');
+	slot.holds = element;
+	return slot;
+}
+
+// Replaces placeholders by their elements in a newly built part of the document.
+function fillSlots(root) {
+	const walker = document.createTreeWalker(root, NodeFilter.SHOW_COMMENT), slots = [];
+	while (walker.nextNode())
+		slots.push(walker.currentNode);
+	slots.filter((slot) => slot.holds).forEach((slot) => slot.replaceWith(slot.holds));
 }
 
 function byId(id) {
 	return document.getElementById(id);
 }
 
-// Touches the document only if there is something new.
+// Changes the document only if the text differs.
 function setText(element, text) {
 	if (element.textContent !== text)
 		element.textContent = text;
@@ -30,71 +58,57 @@ function setAttribute(element, name, value) {
 		element.setAttribute(name, value);
 }
 
-// Gives an element the attributes and children of another one, by as few changes as it takes: what is alike stays, and with it the focus, what is
-// folded open and what is being read. Attributes that only the element has are its reader's.
-function become(element, other) {
+// Makes an element equal to another one with as few changes as possible. Equal parts are kept, and with them focus, selection and unfolded parts.
+// An element with `isOwn` updates itself: it is not changed, and not moved if it is in the right place.
+function morph(element, other) {
 	for (const {name, value} of other.attributes)
-		setAttribute(element, name, value);
-	const wanted = [...other.childNodes];
-	wanted.forEach((want, i) => {
-		const is = element.childNodes[i];
-		if (!is)
-			element.append(want);
-		else if (is.nodeName !== want.nodeName)
-			is.replaceWith(want);
-		else if (want.nodeType === Node.ELEMENT_NODE)
-			become(is, want);
+		if (name !== 'style')
+			setAttribute(element, name, value);
+	for (const {name} of [...element.attributes])
+		if (name !== 'style' && name !== 'open' && !other.hasAttribute(name))
+			element.removeAttribute(name);
+	if (element.style.cssText !== other.style.cssText)
+		element.style.cssText = other.style.cssText;
+	for (const handler of HANDLERS)
+		if (element[handler] !== other[handler])
+			element[handler] = other[handler];
+	morphChildren(element, [...other.childNodes]);
+}
+
+// The child to turn into `want`: `want` itself, the child with its key, or the next child with the same tag.
+function counterpart(element, at, keyed, want) {
+	if (want.holds)
+		return want.holds;
+	if (want.key !== undefined)
+		return keyed.get(want.key) ?? null;
+	return at && !at.isOwn && at.key === undefined && at.nodeName === want.nodeName ? at : null;
+}
+
+function morphChildren(element, wanted) {
+	const held = document.activeElement;
+	const keyed = new Map([...element.childNodes].filter((child) => child.key !== undefined).map((child) => [child.key, child]));
+	let at = element.firstChild;
+	for (const want of wanted) {
+		const is = counterpart(element, at, keyed, want) ?? want;
+		if (is !== at)
+			element.insertBefore(is, at);
+		else
+			at = at.nextSibling;
+		if (is === want)
+			fillSlots(is);
+		if (is === want || is.isOwn)
+			continue;
+		if (want.nodeType === Node.ELEMENT_NODE)
+			morph(is, want);
 		else if (is.data !== want.data)
 			is.data = want.data;
-	});
-	[...element.childNodes].slice(wanted.length).forEach((child) => child.remove());
-}
-
-// A list of elements that follows a list of items: each item keeps its element (by key), and with it focus and what is folded open.
-class Rows {
-	// create(item) makes an element, update(element, item) brings it up to date.
-	constructor(parent, keyOf, create, update) {
-		Object.assign(this, {parent, keyOf, create, update, elements: new Map()});
 	}
-
-	show(items) {
-		const held = document.activeElement;
-		this.drop(new Set(items.map((item) => this.keyOf(item))));
-		let at = this.parent.firstElementChild;
-		for (const item of items) {
-			const element = this.element(item);
-			this.update(element, item);
-			if (element === at)
-				at = at.nextElementSibling;
-			else
-				this.parent.insertBefore(element, at);
-		}
-		// What is moved loses it.
-		if (held !== document.activeElement && this.parent.contains(held))
-			held.focus({preventScroll: true});
+	while (at) {
+		const next = at.nextSibling;
+		at.remove();
+		at = next;
 	}
-
-	element(item) {
-		const key = this.keyOf(item);
-		if (!this.elements.has(key))
-			this.elements.set(key, this.create(item));
-		return this.elements.get(key);
-	}
-
-	drop(kept) {
-		for (const [key, element] of this.elements) {
-			if (kept.has(key))
-				continue;
-			element.remove();
-			this.elements.delete(key);
-		}
-	}
-}
-
-// A table in a box that scrolls sideways where it is too wide, also by keyboard. columns: [title, class].
-function makeTable(label, columns) {
-	const body = make('tbody');
-	const head = make('tr', {}, columns.map(([title, kind]) => make('th', {scope: 'col', class: kind || null}, title)));
-	const table = make('table', {}, make('caption', {class: 'unseen'}, label), make('thead', {}, head), body);
-	return {box: make('div', {class: 'scroll', role: 'region', tabindex: '0', 'aria-label': `table of ${label}`}, table), body};
+	// A moved element loses the focus.
+	if (held !== document.activeElement && held !== document.body && element.contains(held))
+		held.focus({preventScroll: true});
 }

@@ -1,37 +1,44 @@
-// events.js - the log of events, the newest first, as they come.
+// SPDX-License-Identifier: Apache-2.0
+// events.js - the event log, newest first.
 
-const EVENT_COLUMNS = [['when'], ['what', 'trouble'], ['message'], ['pod', 'wide'], ['device', 'wide'], ['times', 'number']];
+const TOPICS = {
+	diagnosis: /^Diagnosis/,
+	devices: /Attach|Return|Drift|Repair|Orphan|Adopt|Device|Dirty/,
+	network: /Link|Port|Pfc|Ets|Priority|Gid|Nic/,
+	application: /QueuePair|Connection/,
+	agent: /Config|Journal|Address|Kubelet|Runtime/,
+};
 
-// The newest first. An event that comes again is the same row, which moves up.
+// A repeated event updates its row.
+function eventKey(e) {
+	return JSON.stringify([e.type, e.reason, e.namespace, e.pod, e.device, e.message]);
+}
+
 function eventItems(events) {
-	return events.map((event) => ({event, key: JSON.stringify([event.type, event.reason, event.namespace, event.pod, event.device, event.message])})).reverse();
+	return events.map((event, i) => ({event, key: eventKey(event), place: i}));
 }
 
-function updateEventRow(row, {event}) {
-	const utc = event.last;
-	if (row.at !== utc) {
-		row.parts[0].replaceChildren(makeTime(Date.parse(utc)));
-		row.at = utc;
-	}
-	setCells(row, [null, `${event.type === 'Warning' ? '▲ ' : ''}${shown(event.reason)}`, shown(event.message),
-		event.pod ? podName({namespace: event.namespace, name: event.pod}) : '–', event.device ? shown(event.device) : '–', String(event.count)]);
-	setAttribute(row, 'data-severity', event.type === 'Warning' ? 'warning' : null);
+function eventTable(page) {
+	return {keyOf: (item) => item.key, kindOf: ({event}) => (event.type === 'Warning' ? 'warning' : null), sort: '-time', columns: [
+		{id: 'time', title: 'Time', down: true, cell: ({event}) => [makeTime(Date.parse(event.last)), make('span', {class: 'quiet beside'}, `${ageText(page.model, event.last)} ago`)], sort: ({event, place}) => Date.parse(event.last) + place / 1e4},
+		{id: 'reason', title: 'Reason', cell: ({event}) => [event.type === 'Warning' && makeMark('warning'), make('strong', {}, shown(event.reason)), event.count > 1 && make('span', {class: 'quiet'}, ` ×${scaled(event.count)}`)], sort: ({event}) => event.reason},
+		{id: 'device', title: 'Device', cell: ({event}) => makeObjectLink(page.model, event.device), sort: ({event}) => event.device},
+		{id: 'pod', title: 'Pod', cell: ({event}) => (event.pod ? makePodLink({namespace: event.namespace, name: event.pod}) : make('span', {class: 'zero'}, '–')), sort: ({event}) => event.pod && `${event.namespace}/${event.pod}`},
+		{id: 'message', title: 'Message', cell: ({event}) => make('span', {class: 'message', 'data-tip': shown(event.message)}, shown(event.message))},
+	]};
 }
 
-function eventList(label, page) {
-	return new List({label, columns: EVENT_COLUMNS, keyOf: (item) => item.key, create: () => {}, update: updateEventRow,
-		words: ({event}) => [event.reason, event.message, `${event.namespace}/${event.pod}`, event.device, event.type]}, () => page.show());
-}
-
-class EventsView {
+class EventsView extends ListView {
 	constructor(page) {
-		this.page = page;
-		this.list = eventList('events', page);
-		this.element = make('section', {'aria-labelledby': 'events-title'}, make('h2', {id: 'events-title'}, 'Events'), this.list.element);
+		super(page, {title: 'Events', ...eventTable(page), words: ({event}) => [event.reason, event.message, `${event.namespace}/${event.pod}`, event.device, page.model.portByName.get(event.device)?.key, event.type],
+			items: (model) => eventItems(model.store.events), note: (model) => (model.store.startedMs === null ? '' : `since rocelet started at ${clock(model.store.startedMs)}`),
+			filters: () => ({type: [{value: 'Warning', label: 'Warnings', kind: 'warning', test: ({event}) => event.type === 'Warning'}],
+				topic: Object.entries(TOPICS).map(([value, reasons]) => ({value, label: sentenceCase(value), test: ({event}) => reasons.test(event.reason)}))}),
+			missing: () => '', empty: () => ['No events', 'Events are kept since rocelet started.']});
 		this.readAll();
 	}
 
-	// The stream tells only the newest of those that were there before the page.
+	// The stream has only the newest of those before the page was opened.
 	async readAll() {
 		const {store} = this.page, started = store.startedMs;
 		try {
@@ -39,18 +46,8 @@ class EventsView {
 			if (store.startedMs === started)
 				store.takeOlderEvents(all);
 		} catch {
-			// What the stream tells stays.
+			// Those of the stream remain.
 		}
 		this.page.show();
 	}
-
-	show() {
-		this.list.show(eventItems(this.page.store.events), 'Nothing has happened since rocelet began.');
-	}
-
-	title() {
-		return 'events';
-	}
-
-	done() {}
 }

@@ -1,4 +1,5 @@
-// history.js - the last quarter of an hour of one port: times, and a list of numbers for each signal, null where nothing was seen. Pure.
+// SPDX-License-Identifier: Apache-2.0
+// history.js - the last 15 minutes of one port: times, and one list of numbers per signal, null where there is no sample. Pure.
 
 const HISTORY_S = 900;
 const LEAST_AXIS_S = 60;

@@ -1,61 +1,96 @@
-// main.js - the page: which view is open, how old what it shows is, and what is said aloud.
+// SPDX-License-Identifier: Apache-2.0
+// main.js - the page: selects the view, shows the age of its data, and announces changes to screen readers.
 
 const STALE_MS = 3000; // or three samples
+const TEXT_MS = 1000;
+const SCROLL_REST_MS = 250;
 
 const PORTS_CHANGE_WITH = ['ports', 'devices', 'resources'];
+const DIAGNOSIS_READ_MS = 60000;
 
 const VIEWS = [
-	{word: '', title: 'Verdicts and ports', make: (page) => new PortsView(page)},
+	{word: '', title: 'Overview', make: (page) => new OverviewView(page)},
+	{word: 'ports', title: 'Ports', make: (page) => new PortsView(page)},
 	{word: 'pods', title: 'Pods', make: (page) => new PodsView(page)},
 	{word: 'qps', title: 'Queue pairs', make: (page) => new QueuePairsView(page)},
 	{word: 'pools', title: 'Pools', make: (page) => new PoolsView(page)},
 	{word: 'events', title: 'Events', make: (page) => new EventsView(page)},
-	{word: 'config', title: 'Configuration', make: (page) => new ConfigView(page)},
+	{word: 'agent', title: 'Agent', make: (page) => new AgentView(page)},
 ];
+const VIEW_OF = {port: 'ports', pod: 'pods', config: 'agent'}; // which entry of the navigation they are under
+
+const ICON_COLOURS = {critical: '#d3302a', warning: '#c27803', ok: '#1f8a4c', unknown: '#7d8793'};
 
 class Page {
 	constructor() {
 		this.store = new Store();
 		this.documents = new Documents(this.store, () => this.show());
 		this.lostMs = null; // since when there is no answer
-		this.refusal = ''; // or one that says no: what it says
+		this.refusal = ''; // or an answer that is an error: its text
 		this.frame = null;
 		this.view = null;
-		byId('views').append(...VIEWS.map(({word, title}) => make('li', {}, make('a', {href: `#${word}`}, title))));
-		byId('skip').addEventListener('click', (event) => { event.preventDefault(); byId('main').focus(); });
-		window.addEventListener('hashchange', () => this.open(true));
-		// Before anybody sees what was shown when it fell asleep.
+		this.unfolded = new Set();
+		this.cellAt = new Map(); // lane -> which of its cells the Tab key reaches
+		this.kin = null; // the pod under the pointer
+		this.after = [];
+		this.tickets = new Tickets(this);
+		this.makeFrame();
+		this.search = new Search(this);
+		this.keys = new Keys(this, this.search);
+		followTips();
+		window.addEventListener('popstate', (event) => this.open(true, event.state?.y ?? 0));
+		window.addEventListener('scroll', () => this.onScroll(), {passive: true});
+		// Before the reader sees what was shown when the page fell asleep.
 		for (const wakes of ['visibilitychange', 'resume'])
 			document.addEventListener(wakes, () => this.showState());
 		window.addEventListener('pageshow', () => this.showState());
-		setInterval(() => this.showState(), 1000);
+		setInterval(() => { this.showState(); if (!document.hidden) this.show(); }, TEXT_MS);
 		this.open(false);
 		follow(this.store, {answered: (live) => this.answered(live), failed: (error) => this.failed(error)});
 	}
 
-	// --- views ---
+	makeFrame() {
+		byId('views').append(...VIEWS.map(({word, title}) => make('li', {}, make('a', {href: `#${word}`}, title, word === 'agent' && make('span', {id: 'doctor', class: 'badge', hidden: true})))));
+		byId('skip').addEventListener('click', (event) => { event.preventDefault(); byId('main').focus(); });
+		byId('search').addEventListener('click', () => this.search.open());
+		byId('theme').addEventListener('click', () => this.switchTheme());
+		byId('help').addEventListener('click', () => this.keys.help());
+	}
 
-	open(moves) {
-		const words = placeWords(location.hash);
+	switchTheme() {
+		switchTheme();
+		document.dispatchEvent(new Event('rocelet-theme'));
+	}
+
+	// --- views and their settings ---
+
+	open(moves, y = 0) {
+		const place = readPlace(location.hash), path = place.words.join('/');
+		this.query = place.query;
+		if (this.view !== null && path === this.path) {
+			this.show();
+			return;
+		}
 		this.view?.done();
-		this.view = this.makeView(words);
-		byId('main').replaceChildren(this.view.element);
+		this.view = this.makeView(place.words);
+		this.path = path;
+		this.after = [];
+		byId('main').replaceChildren();
+		const current = VIEW_OF[place.words[0]] ?? place.words[0] ?? '';
 		for (const link of byId('views').querySelectorAll('a'))
-			setAttribute(link, 'aria-current', link.getAttribute('href') === `#${words[0] ?? ''}` ? 'page' : null);
-		this.show();
+			setAttribute(link, 'aria-current', link.getAttribute('href') === `#${current}` ? 'page' : null);
+		this.draw();
 		if (moves) {
 			byId('main').focus({preventScroll: true});
-			window.scrollTo(0, 0);
+			window.scrollTo(0, y);
 			this.announce(this.view.title());
 		}
 	}
 
-	// For who measures: when the first view was there with numbers in it.
-	markFirst() {
-		if (this.marked || this.store.timeMs === null || this.documents.get('api/v1/ports', PORTS_CHANGE_WITH) === null)
-			return;
-		this.marked = true;
-		performance.mark('rocelet first view');
+	// Where the window is scrolled to is kept with the entry of the browser's history, for the way back.
+	onScroll() {
+		clearTimeout(this.scrollTimer);
+		this.scrollTimer = setTimeout(() => history.replaceState({y: window.scrollY}, ''), SCROLL_REST_MS);
 	}
 
 	makeView(words) {
@@ -63,36 +98,88 @@ class Page {
 			return new PortView(this, words[1], words[2]);
 		if (words[0] === 'pod' && words.length === 3)
 			return new PodView(this, words[1], words[2]);
-		return (VIEWS.find((view) => view.word === words[0]) ?? VIEWS[0]).make(this);
+		return (VIEWS.find((view) => view.word === (VIEW_OF[words[0]] ?? words[0])) ?? VIEWS[0]).make(this);
 	}
+
+	// Changes settings of the view in the address; '' takes one out. Typing replaces the entry of the browser's history, all else adds one.
+	ask(changes, replaces = false) {
+		const {words} = readPlace(location.hash), address = placeLink(words, {...this.query, ...changes});
+		if (replaces)
+			history.replaceState({y: window.scrollY}, '', address);
+		else
+			history.pushState({y: window.scrollY}, '', address);
+		this.query = readPlace(address).query;
+		this.draw();
+	}
+
+	clearFilters() {
+		const {sort} = this.query;
+		this.ask(Object.fromEntries(Object.keys(this.query).map((name) => [name, name === 'sort' ? sort : ''])));
+	}
+
+	unfold(key) {
+		if (!this.unfolded.delete(key))
+			this.unfolded.add(key);
+		this.draw();
+	}
+
+	// --- drawing ---
 
 	// Once for all that comes together.
 	show() {
-		this.frame ??= requestAnimationFrame(() => {
-			this.frame = null;
-			this.showState();
-			this.view.show();
-			this.markFirst();
-		});
+		this.frame ??= requestAnimationFrame(() => this.draw());
 	}
 
-	ports() {
-		return this.documents.get('api/v1/ports', PORTS_CHANGE_WITH)?.ports ?? null;
+	afterShow(act) {
+		this.after.push(act);
 	}
 
-	pods() {
-		return this.documents.get('api/v1/pods', ['resources', 'attachments'])?.pods ?? null;
+	draw() {
+		if (this.frame !== null)
+			cancelAnimationFrame(this.frame);
+		this.frame = null;
+		this.showState();
+		this.model = new Model(this.store, this.read(), this.state.kind !== 'live', this.nowMs());
+		this.documents.readThin();
+		this.showProblemCount();
+		morphChildren(byId('main'), nodesOf(this.view.render(this.model)));
+		this.after.splice(0).forEach((act) => act());
+		document.dispatchEvent(new Event('rocelet-drawn'));
+		this.markFirst();
 	}
 
-	// Why there is nothing of a document: it has not come, and why, or it has nothing.
-	missing(path, content, empty) {
-		return content !== null ? empty : this.documents.errorOf(path) ?? 'It is being read.';
+	// Documents that all views need; the first two decide when there is something to see.
+	read() {
+		const get = (path, words, everyMs) => this.documents.get(`api/v1/${path}`, words, everyMs);
+		const ports = get('ports', PORTS_CHANGE_WITH);
+		if (ports === null)
+			return {ports, devices: null, pods: null, resources: null, doctor: null, config: null, diagnosis: null};
+		return {ports, devices: get('devices', ['devices', 'resources', 'attachments', 'settings']), pods: get('pods', ['resources', 'attachments']), resources: get('resources', ['resources', 'config']),
+			doctor: get('doctor', ['config', 'resources', 'attachments', 'devices']), config: this.view instanceof AgentView ? get('config', ['config']) : null,
+			diagnosis: this.view instanceof AgentView || this.view instanceof OverviewView ? get('diagnosis', ['ports'], DIAGNOSIS_READ_MS) : null};
 	}
 
-	// Where time axes end: the newest sample's time and how old that is, by our clock.
-	nowSeconds() {
+	// When the first view was there with numbers in it, for who measures it.
+	markFirst() {
+		if (this.marked || this.store.timeMs === null || this.model.ports === null)
+			return;
+		this.marked = true;
+		performance.mark('rocelet first view');
+	}
+
+	// Why there is nothing of a document yet.
+	missing(path) {
+		return this.documents.errorOf(path.startsWith('api/') ? path : `api/v1/${path}`) ?? 'Loading.';
+	}
+
+	// The node's time, by its clock and the time since its last answer.
+	nowMs() {
 		const {store} = this;
-		return store.timeMs === null ? Date.now() / 1000 : (store.timeMs + store.offsetMs + store.ageMs(Date.now())) / 1000;
+		return store.timeMs === null ? Date.now() : store.timeMs + store.offsetMs + store.ageMs(Date.now());
+	}
+
+	nowSeconds() {
+		return this.nowMs() / 1000;
 	}
 
 	// --- the stream ---
@@ -108,7 +195,7 @@ class Page {
 		else
 			this.documents.changed(change.documents);
 		this.compareVersions(live);
-		this.tellVerdicts(change);
+		this.speakVerdicts(change);
 		this.show();
 		return this.store.timeMs !== before || this.store.eventsGeneration !== events;
 	}
@@ -118,23 +205,24 @@ class Page {
 			this.lostMs = Date.now();
 			this.announce('rocelet does not answer');
 		}
-		this.refusal = error.isAnswer ? `: ${error.message}` : '';
+		this.refusal = error.isAnswer ? error.message : '';
+		this.show();
 		this.showState();
 	}
 
 	restarted(live) {
 		this.documents.changed(null);
-		this.notice(`rocelet was started anew at ${clock(live.startedMs)}: what is shown begins there.`);
+		this.notice(`rocelet restarted at ${clock(live.startedMs)}; earlier history is gone.`);
 	}
 
 	compareVersions(live) {
 		const own = document.querySelector('meta[name=version]').content;
 		if (live.version !== own)
-			this.notice(`This page is of rocelet ${own}, the node now runs ${shown(live.version)}: load the page anew.`);
+			this.notice(`This page is of rocelet ${own}, the node now runs ${shown(live.version)}: reload the page.`);
 	}
 
-	tellVerdicts(change) {
-		const texts = [...change.opened.map((v) => `${v.severity} on ${portText(v)}: ${v.sentence}`), ...change.closed.map((v) => `over on ${portText(v)}: ${v.cause}`)];
+	speakVerdicts(change) {
+		const texts = [...change.opened.map((v) => `${v.severity} on ${shown(portKey(v))}: ${v.sentence}`), ...change.closed.map((v) => `ended on ${shown(portKey(v))}: ${causeTitle(v.cause)}`)];
 		if (texts.length > 0)
 			this.announce(texts.slice(0, 3).join('. ') + (texts.length > 3 ? `. And ${texts.length - 3} more` : ''));
 	}
@@ -150,18 +238,19 @@ class Page {
 
 	// --- how old it is ---
 
-	state() {
+	// {kind, text: in the bar, banner: below it}
+	currentState() {
 		const {store} = this, age = store.ageMs(Date.now());
-		const sample = age === null ? '' : `the last sample is of ${clock(Date.now() - age)}, ${span(age)} ago`;
+		const last = age === null ? '' : ' What is below was last known then.';
 		if (this.lostMs !== null)
-			return ['lost', '✕', `no answer since ${clock(this.lostMs)}${this.refusal}, trying again${sample && `; ${sample}`}`];
+			return {kind: 'lost', text: `No answer for ${span(Date.now() - this.lostMs)}`, banner: `rocelet has not answered since ${clock(this.lostMs)}${this.refusal && `: ${this.refusal}`}. Trying again.${last}`};
 		if (store.serverNowMs === null)
-			return ['connecting', '○', 'connecting'];
+			return {kind: 'connecting', text: 'Connecting', banner: ''};
 		if (age === null)
-			return ['stale', '○', 'rocelet has not judged a sample yet'];
+			return {kind: 'stale', text: 'No sample yet', banner: 'rocelet answers, but has not judged a sample yet.'};
 		if (age > this.staleMs())
-			return ['stale', '▲', `no new sample: ${sample}`];
-		return ['live', '●', `live, sample ${span(age)} old`];
+			return {kind: 'stale', text: `Stale, ${span(age)} old`, banner: `No new sample since ${clock(Date.now() - age)}: rocelet takes no samples.${last}`};
+		return {kind: 'live', text: `Live, ${span(age)} old`, banner: ''};
 	}
 
 	staleMs() {
@@ -169,17 +258,43 @@ class Page {
 	}
 
 	showState() {
-		const [state, mark, text] = this.state();
-		setAttribute(byId('state'), 'data-state', state);
-		setText(byId('state-mark'), mark);
+		this.state = this.currentState();
+		const {kind, text, banner} = this.state, was = byId('state').dataset.state;
+		setAttribute(byId('state'), 'data-state', kind);
 		setText(byId('state-text'), text);
-		setAttribute(document.body, 'data-old', state === 'live' ? null : 'yes');
-		setText(byId('node'), this.store.node ? ` on ${shown(this.store.node)}` : '');
-		const n = this.store.nVerdicts;
-		const title = [n > 0 ? count(n, 'verdict', 'verdicts') : null, this.view.title(), this.store.node && shown(this.store.node), 'rocelet'].filter(Boolean).join(' · ');
+		setText(byId('banner'), banner);
+		byId('banner').hidden = banner === '';
+		setAttribute(document.body, 'data-old', kind === 'live' ? null : 'yes');
+		setText(byId('node'), this.store.node ? shown(this.store.node) : 'rocelet');
+		const title = this.titleText();
 		if (document.title !== title)
 			document.title = title;
+		this.showIcon();
+		if (was !== kind && this.view !== null)
+			this.show();
+	}
+
+	// "(2) Ports · node-17 · rocelet"; "(?)" when it is not known now.
+	titleText() {
+		const n = this.store.verdictCount, mark = this.state.kind === 'live' ? (n > 0 ? `(${n}) ` : '') : '(?) ';
+		return mark + [this.view?.title(), this.store.node && shown(this.store.node), 'rocelet'].filter(Boolean).join(' · ');
+	}
+
+	showIcon() {
+		const worst = worstFirst(this.store.verdicts)[0], kind = this.state.kind !== 'live' ? 'unknown' : worst ? (worst.severity === 'critical' ? 'critical' : 'warning') : 'ok';
+		const picture = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path d="M1 11h3l2-7 3 10 2-6h4" fill="none" stroke="${ICON_COLOURS[kind]}" stroke-width="2"/></svg>`;
+		setAttribute(byId('icon'), 'href', `data:image/svg+xml,${encodeURIComponent(picture)}`);
+	}
+
+	showProblemCount() {
+		const {model} = this, parts = ['critical', 'warning', 'info'].map((kind) => [kind, model.verdicts.filter((v) => v.severity === kind).length]).filter(([, n]) => n > 0);
+		morphChildren(byId('count'), parts.length ? parts.flatMap(([kind, n]) => [makeMark(kind, false), make('strong', {}, `${n}${model.isCut ? '+' : ''}`)]) : [document.createTextNode(model.dead ? '?' : '0')]);
+		setAttribute(byId('count'), 'aria-label', `${model.dead ? 'last known: ' : ''}${parts.length ? parts.map(([kind, n]) => `${n} ${STATES[kind].label}`).join(', ') : model.dead ? 'problems unknown' : 'no open problems'}`);
+		const findings = model.documents.doctor?.findings.length ?? 0, badge = byId('doctor');
+		badge.hidden = findings === 0;
+		setText(badge, findings ? String(findings) : '');
+		setAttribute(badge, 'aria-label', findings ? count(findings, 'finding') : null);
 	}
 }
 
-new Page();
+const page = new Page();

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """HTML of the Markdown that our documents are written in: headings, paragraphs, lists of one level, quotes, blocks of code, code, bold text and links."""
 import html
 import re

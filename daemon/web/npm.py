@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Fetches the npm packages that a file pins, each once, and prints where they are unpacked: a folder for each.
 
   npm.py PACKAGES DIR [NAME..]      PACKAGES: lines NAME VERSION INTEGRITY; without names all of them
@@ -56,6 +57,7 @@ def fetch(name, version, folder):
 
 def archive(name, version, integrity, dir):
     """The path of the archive, which is right."""
+    scoped, name = name, name.replace("/", "+")
     cache = cache_folder(dir)
     for folder in (CACHE, dir):
         path = f"{folder}/{name}-{version}.tgz"
@@ -63,9 +65,9 @@ def archive(name, version, integrity, dir):
             return path
     path = f"{cache}/{name}-{version}.tgz"
     with tempfile.TemporaryDirectory(dir=cache) as folder:
-        fetched = fetch(name, version, folder)
+        fetched = fetch(scoped, version, folder)
         if not is_right(fetched, integrity):
-            sys.exit(f"{name}@{version} is not what is pinned: its digest is another one")
+            sys.exit(f"{scoped}@{version} is not what is pinned: its digest is another one")
         os.replace(fetched, path)
     return path
 
@@ -93,7 +95,7 @@ def package(packages, dir, name):
     """Where the package is unpacked."""
     version, integrity = pinned(packages)[name]
     os.makedirs(dir, exist_ok=True)
-    target = f"{dir}/{name}-{version}"
+    target = f"{dir}/{name.replace('/', '+')}-{version}"
     unpack(archive(name, version, integrity, dir), target)
     return target
 

@@ -1,14 +1,25 @@
-// place.js - the view that the address names, "#port/mlx5_0/1", so that it can be pasted elsewhere.
+// SPDX-License-Identifier: Apache-2.0
+// place.js - the fragment of the address: view and settings, "#port/mlx5_0/1?range=5". Links can be shared, and the browser's back button works.
 
-function placeLink(...words) {
-	return `#${words.map((word) => encodeURIComponent(word)).join('/')}`;
+function placeLink(words, query = {}) {
+	const settings = new URLSearchParams(Object.entries(query).filter(([, value]) => isKnown(value) && value !== '')).toString();
+	return `#${words.map((word) => encodeURIComponent(word)).join('/')}${settings && `?${settings}`}`;
 }
 
-// The words after "#": ["port", "mlx5_0", "1"]. What is no address of ours names the first view.
-function placeWords(hash) {
+// {words: ["port", "mlx5_0", "1"], query: {range: "5"}}. An unknown fragment has no words.
+function readPlace(hash) {
+	const [path, settings = ''] = hash.replace(/^#/, '').split(/\?(.*)/s);
 	try {
-		return hash.replace(/^#/, '').split('/').filter(Boolean).map(decodeURIComponent);
+		return {words: path.split('/').filter(Boolean).map(decodeURIComponent), query: Object.fromEntries(new URLSearchParams(settings))};
 	} catch {
-		return [];
+		return {words: [], query: {}};
 	}
+}
+
+function portLink(port) {
+	return placeLink(['port', port.device, port.port]);
+}
+
+function podLink(pod) {
+	return placeLink(['pod', pod.namespace, pod.name ?? pod.pod]);
 }

@@ -1,106 +1,97 @@
-// pods.js - which pod has which device, with its addresses, its traffic and what is wrong with it.
+// SPDX-License-Identifier: Apache-2.0
+// pods.js - the list of pods with RDMA devices, and the view of one pod: ports, problems, history.
 
-const POD_COLUMNS = [['pod'], ['container', 'wide'], ['resource', 'wide'], ['device'], ['interface'], ['addresses'], ['state'], ['received', 'number'],
-	['sent', 'number'], ['what is wrong', 'trouble']];
-
-// A row for each device of each container. ports: of the node, to know a device's traffic by.
-function podItems(store, pods, ports) {
-	const byDevice = new Map();
-	for (const item of portItems(store, ports))
-		for (const name of [item.facts.device, item.facts.function])
-			if (name)
-				byDevice.set(name, item);
-	return pods.flatMap((pod) => pod.containers.flatMap((container) => container.devices.map((device) => ({
-		key: JSON.stringify([pod.namespace, pod.name, container.name, device.resource, device.id]),
-		pod, container: container.name, device, attachment: device.attachment,
-		port: byDevice.get(device.attachment?.rdma ?? '') ?? byDevice.get(device.attachment?.function ?? '') ?? byDevice.get(device.id) ?? null,
-	}))));
+function podSignalColumn(page, name) {
+	const {title, unit, about} = SIGNALS[name];
+	const value = (pod) => (pod.ports.length ? page.model.valueOf(pod.ports, name) : null);
+	return {id: name, title, unit: UNITS[unit].name, about: sentenceCase(about), number: true, down: true, sort: value, cell: (pod) => {
+		const v = value(pod), [text, why] = pod.ports.length ? page.model.missing(pod.ports[0], name) : ['–', 'Not counted: a slot of a shared device'];
+		return isKnown(v) ? make('span', {class: v === 0 ? 'zero' : 'value', 'data-hot': pod.ports.map((p) => page.model.isHot(p, name)).find(Boolean) ?? null}, inUnit(v, unit)) : makeAbsent(text, why);
+	}};
 }
 
-function fillPodRow(row, {pod}) {
-	row.parts[0].append(make('a', {href: placeLink('pod', pod.namespace, pod.name)}, podName(pod)));
+function podSince(pod) {
+	const times = pod.devices.map((d) => d.attachment?.since).filter(Boolean).map((iso) => Date.parse(iso));
+	return times.length ? Math.min(...times) : null;
 }
 
-function attachmentText(attachment) {
-	return attachment ? `${attachment.state}${attachment.error ? `: ${shown(attachment.error)}` : ''}` : 'given';
+const FEW_PORTS = 4;
+
+function podPorts(pod) {
+	if (pod.ports.length === 0)
+		return make('span', {class: 'quiet'}, pod.devices.length ? count(pod.devices.length, 'slot') : '–');
+	return [pod.ports.slice(0, FEW_PORTS).map((p) => make('a', {class: 'tag', href: portLink(p.facts), 'data-kind': p.state.kind, 'data-tip': `${shown(p.key)}: ${p.state.text}`}, shown(p.facts.device))),
+		pod.ports.length > FEW_PORTS && make('span', {class: 'quiet'}, `+${pod.ports.length - FEW_PORTS}`)];
 }
 
-function updatePodRow(row, item) {
-	const {attachment, device, port} = item;
-	setCells(row, [null, shown(item.container), shown(device.resource), shown(device.id), attachment?.interface ? shown(attachment.interface) : '–',
-		attachment?.ips.map(shown).join(', ') || '–', attachmentText(attachment), port ? bitRate(port.now.bytes_received) : UNKNOWN,
-		port ? bitRate(port.now.bytes_sent) : UNKNOWN, port ? troubleText(port) : UNKNOWN]);
-	setAttribute(row, 'data-severity', port?.verdicts[0]?.severity ?? null);
+function podColumns(page) {
+	return [
+		{id: 'name', title: 'Pod', class: 'c-pod-name', cell: (pod) => [makeMark(pod.state.kind), makePodLink(pod)], sort: (pod) => pod.key},
+		{id: 'state', title: 'State', cell: (pod) => makeState(pod.state), sort: (pod) => stateRank(pod.state)},
+		{id: 'ports', title: 'Ports', cell: podPorts, sort: (pod) => pod.devices.length, down: true},
+		{id: 'pool', title: 'Pool', cell: (pod) => (pod.devices[0] ? [makePoolLink(pod.devices[0].resource)] : '–'), sort: (pod) => pod.devices[0]?.resource},
+		...['bytes_received', 'bytes_sent', 'ce_share', 'loss', 'again'].map((name) => podSignalColumn(page, name)),
+		{id: 'age', title: 'Attached', number: true, cell: (pod) => (podSince(pod) === null ? makeAbsent('–', 'rocelet did not attach it') : span(page.model.nowMs - podSince(pod))), sort: podSince},
+		{id: 'spark', title: '15 min', cell: (pod) => (pod.ports.length ? trafficSpark(page.model, pod.ports) : null)},
+	];
 }
 
-function podList(label, page) {
-	return new List({label, columns: POD_COLUMNS, keyOf: (item) => item.key, create: fillPodRow, update: updatePodRow,
-		words: ({pod, container, device, attachment}) => [`${pod.namespace}/${pod.name}`, container, device.resource, device.id, ...attachment?.ips ?? []]},
-	() => page.show());
+function podWords(pod) {
+	return [pod.key, pod.uid, pod.state.text, ...pod.verdicts.map((v) => v.cause), ...pod.devices.flatMap((d) => [d.id, d.resource, d.container, d.port?.key, d.attachment?.interface, ...(d.attachment?.ips ?? [])])];
 }
 
-class PodsView {
+class PodsView extends ListView {
 	constructor(page) {
-		this.page = page;
-		this.list = podList('pods and their devices', page);
-		this.element = make('section', {'aria-labelledby': 'pods-title'}, make('h2', {id: 'pods-title'}, 'Pods'), this.list.element);
+		super(page, {title: 'Pods', columns: podColumns(page), keyOf: (pod) => pod.key, kindOf: (pod) => pod.state.kind, sort: 'state', words: podWords, items: (model) => model.pods,
+			filters: (model) => {
+				const spaces = [...new Set((model.pods ?? []).map((pod) => pod.namespace))].sort(naturalOrder);
+				return {show: [{value: 'problems', label: 'Problems', kind: model.verdicts[0]?.severity ?? null, test: isProblem}, {value: 'unknown', label: 'Not judged', kind: 'unknown', test: isKind('unknown', 'warming')}],
+					namespace: spaces.length > 1 ? spaces.slice(0, 12).map((name) => ({value: name, label: shown(name), test: (pod) => pod.namespace === name})) : []};
+			},
+			missing: () => page.missing('api/v1/pods'), empty: () => ['No pod has an RDMA device', 'Pods are listed once the kubelet has allocated a device of a pool to them.']});
 	}
-
-	show() {
-		const pods = this.page.pods();
-		this.list.show(podItems(this.page.store, pods ?? [], this.page.ports() ?? []), this.page.missing('api/v1/pods', pods, 'No pod has a device.'));
-	}
-
-	title() {
-		return 'pods';
-	}
-
-	done() {}
 }
 
-// One pod: its devices, what is wrong with them, what happened with it.
+const ADDRESS = {id: 'address', title: 'Address', cell: (p) => { const a = p.device?.attachment; return a?.interface ? [`${shown(a.interface)} `, make('span', {class: 'mono'}, a.ips.map(shown).join(', '))] : '–'; }, sort: (p) => p.device?.attachment?.ips[0]};
+const PCI = {id: 'pci', title: 'PCI', cell: (p) => make('span', {class: 'mono'}, shown(p.facts.function)), sort: (p) => p.facts.function};
+
 class PodView {
 	constructor(page, namespace, name) {
-		Object.assign(this, {page, namespace, podName: name, name: podName({namespace, name})});
-		this.list = podList(`devices of ${this.name}`, page);
-		this.cards = make('div', {class: 'cards'});
-		this.verdicts = new VerdictCards(this.cards);
-		this.healthy = make('p', {});
-		this.events = eventList(`events of ${this.name}`, page);
-		this.element = make('div', {}, make('h2', {}, `Pod ${this.name}`),
-			make('section', {'aria-label': 'what is wrong with it'}, make('h3', {}, 'What is wrong with it'), this.healthy, this.cards),
-			make('section', {'aria-label': 'its devices'}, make('h3', {}, 'Devices'), this.list.element),
-			make('section', {'aria-label': 'its events'}, make('h3', {}, 'Events'), this.events.element));
+		Object.assign(this, {page, key: `${namespace}/${name}`, podName: name});
+		const own = portColumns(() => page.model), pick = (...ids) => own.filter((c) => ids.includes(c.id));
+		this.ports = new Table({label: `ports of ${shown(this.key)}`, keyOf: (p) => p.key, kindOf: (p) => p.state.kind, sort: 'lane',
+			columns: [...pick('name', 'state'), ADDRESS, PCI, ...pick('lane', 'bytes_received', 'bytes_sent', 'ce_share', 'loss', 'again', 'spark')]}, (sort) => page.ask({sort}));
+		this.events = new Table({label: 'events', ...eventTable(page)}, (eventSort) => page.ask({eventSort}));
+		this.history = new HistoryPanel(page, POD_CHARTS, 110);
 	}
 
-	isOwn(pod) {
-		return pod.namespace === this.namespace && (pod.name ?? pod.pod) === this.podName;
-	}
-
-	// What nobody looks at for this pod, in texts.
-	unseen(pods, ports, items) {
-		if (pods === null || ports === null)
-			return ['its devices are not known'];
-		if (items.length === 0)
-			return ['it has no device here'];
-		return items.map(({device, port}) => [device.id, port ? doubt(this.page.store, port.facts) : 'no port of it is known'])
-			.filter(([, why]) => why).map(([id, why]) => `${shown(id)}: ${why}`);
-	}
-
-	show() {
-		const {store} = this.page, pods = this.page.pods(), ports = this.page.ports();
-		const items = podItems(store, (pods ?? []).filter((pod) => this.isOwn(pod)), ports ?? []);
-		const keys = new Set(items.map((item) => item.port?.key));
-		const verdicts = store.verdicts.filter((v) => v.pods.some((pod) => this.isOwn(pod)) || keys.has(portKey(v)));
-		this.list.show(items, this.page.missing('api/v1/pods', pods, `${this.name} has no device on this node now.`));
-		this.verdicts.show(verdicts);
-		setText(this.healthy, seenText(store, verdicts, this.unseen(pods, ports, items)));
-		this.events.show(eventItems(store.events.filter((e) => this.isOwn(e))), 'None.');
+	render(model) {
+		const pod = model.podByKey.get(this.key);
+		if (!pod)
+			return [make('header', {class: 'view-head'}, make('nav', {'aria-label': 'breadcrumb'}, make('a', {href: '#pods'}, 'Pods'), ' /'), make('h1', {}, `Pod ${shown(this.key)}`)),
+				model.pods === null ? makeEmpty('Loading', this.page.missing('api/v1/pods')) : makeEmpty(`${shown(this.key)} has no device on this node`, 'It may have ended.', make('a', {href: placeLink(['events'], {q: this.podName})}, 'Its events'))];
+		this.ports.show(pod.ports, this.page.query.sort, model.store.epoch);
+		this.events.show(eventItems(model.eventsOfPod(pod)), this.page.query.eventSort, 0);
+		const hasEvents = model.eventsOfPod(pod).length > 0, since = podSince(pod);
+		this.events.element.hidden = !hasEvents;
+		return [make('header', {class: 'view-head'}, make('nav', {'aria-label': 'breadcrumb'}, make('a', {href: '#pods'}, 'Pods'), ' /'), makeMark(pod.state.kind),
+			make('h1', {}, make('span', {class: 'unseen'}, 'Pod '), make('span', {class: 'prefix'}, `${shown(pod.namespace)}/`), make('bdi', {}, shown(pod.name))),
+			make('span', {class: 'quiet'}, `${count(pod.devices.length, 'device')}${since === null ? '' : `, attached for ${span(model.nowMs - since)}`}`), pod.uid && makeCode(pod.uid)),
+		pod.verdicts.length === 0 && pod.state.kind !== 'ok' && makeNotice(pod.state),
+		pod.verdicts.length === 0 && pod.state.kind === 'ok' && make('p', {class: 'calm'}, makeMark('ok', false), ' No problem found: its ports were judged with the newest sample.'),
+		makeProblems(this.page, model, pod.verdicts, pod.ended),
+		makePanel('Ports', null, pod.ports.length ? this.ports.element : make('p', {class: 'quiet'}, `It has ${count(pod.devices.length, 'slot')} of shared devices, whose traffic is not counted by pod.`)),
+		pod.ports.length > 0 && this.history.render(model, pod.ports, [...pod.ended, ...pod.verdicts], model.eventsOfPod(pod)),
+		makePanel('Events', make('a', {href: placeLink(['events'], {q: pod.name})}, 'All'), this.events.element, !hasEvents && make('p', {class: 'quiet'}, 'No events of this pod.'))];
 	}
 
 	title() {
-		return `pod ${this.name}`;
+		return `Pod ${shown(this.key)}`;
 	}
 
-	done() {}
+	done() {
+		this.ports.done();
+		this.events.done();
+		this.history.done();
+	}
 }

@@ -1,34 +1,43 @@
-// pools.js - what is offered to the kubelet: how many devices, how many of them are healthy and given away, and whether the kubelet takes them.
+// SPDX-License-Identifier: Apache-2.0
+// pools.js - the pools registered with the kubelet: capacity, free devices, and why devices cannot be allocated.
 
-const POOL_COLUMNS = [['resource'], ['devices', 'number'], ['healthy', 'number'], ['given', 'number'], ['free', 'number'], ['kubelet', 'trouble'], ['remark']];
-
-function poolRemark(pool) {
-	const parts = [pool.shared ? 'shared' : null, pool.error, pool.hint, isKnown(pool.gidCapacity) && pool.gidCapacity < pool.devices ? `GID tables have room for ${pool.gidCapacity}` : null];
-	return parts.filter(Boolean).map(shown).join('; ') || '–';
+function poolDevices(page, model, pool) {
+	const devices = model.devicesOf(pool.name) ?? [];
+	if (pool.shared)
+		return make('p', {}, `${count(pool.devices, 'slot')} of shared devices. `, make('a', {href: placeLink(['pods'], {q: pool.name})}, 'Pods that have one'));
+	if (devices.length === 0)
+		return null;
+	const unfolded = page.unfolded.has(`pool ${pool.name}`);
+	return [make('p', {}, makeButton(count(devices.length, 'device'), () => page.unfold(`pool ${pool.name}`), {class: 'link', 'aria-expanded': String(unfolded)})),
+		unfolded && make('ul', {class: 'pool-devices'}, devices.map((device) => {
+			const r = device.resources.find((one) => one.resource === pool.name), kind = r.healthy === false ? 'unhealthy' : r.state === 'free' ? 'idle' : 'ok';
+			return make('li', {key: device.id}, makeMark(kind, false), ' ', makeObjectLink(model, device.id), ' ', r.holder ? makePodLink({namespace: r.holder.namespace, name: r.holder.pod}) : make('span', {class: 'quiet'}, r.healthy === false ? sentenceCase(shown(device.why)) : sentenceCase(shown(r.state))));
+		}))];
 }
 
-function updatePoolRow(row, pool) {
-	const bad = pool.registration === 'refused' || pool.devices === 0 || pool.healthy < pool.devices;
-	setCells(row, [shown(pool.name), String(pool.devices), String(pool.healthy), String(pool.allocated), String(Math.max(0, pool.devices - pool.allocated)),
-		`${pool.registration === 'registered' ? '' : '▲ '}${shown(pool.registration)}`, poolRemark(pool)]);
-	setAttribute(row, 'data-severity', bad ? 'warning' : null);
+function makePool(page, model, pool) {
+	const state = model.poolState(pool), number = (title, text) => make('div', {}, make('p', {class: 'quiet'}, title), make('p', {class: 'big'}, text));
+	const explained = state.kind !== 'ok' && state.kind !== 'unhealthy';
+	return make('section', {class: 'panel pool', key: pool.name, 'aria-label': shown(pool.name)}, make('header', {}, make('h2', {}, makeMark(state.kind), ' ', make('span', {class: 'prefix'}, shown(pool.name.slice(0, pool.name.lastIndexOf('/') + 1))), make('bdi', {}, shown(pool.name.slice(pool.name.lastIndexOf('/') + 1)))),
+		pool.shared && make('span', {class: 'quiet'}, 'shared'), make('span', {class: 'grow'}), makeState(state)),
+	explained && make('p', {class: 'quiet'}, `${sentenceCase(shown(state.why))}.`),
+	pool.devices > 0 && [make('div', {class: 'numbers'}, number('Total', grouped(pool.devices)), number('Healthy', grouped(pool.healthy)), number('Allocated', grouped(pool.allocated)), number('Available', model.dead ? '?' : availableText(model, pool))), poolBar(model, pool)],
+	poolDevices(page, model, pool));
 }
 
 class PoolsView {
 	constructor(page) {
 		this.page = page;
-		this.list = new List({label: 'pools', columns: POOL_COLUMNS, keyOf: (pool) => pool.name, create: () => {}, update: updatePoolRow,
-			words: (pool) => [pool.name, pool.registration, pool.error]}, () => page.show());
-		this.element = make('section', {'aria-labelledby': 'pools-title'}, make('h2', {id: 'pools-title'}, 'Pools'), this.list.element);
 	}
 
-	show() {
-		const document = this.page.documents.get('api/v1/resources', ['resources', 'config']);
-		this.list.show(document?.resources ?? [], this.page.missing('api/v1/resources', document, 'Nothing is offered: no pool is configured.'));
+	render(model) {
+		const {page} = this, word = (page.query.q ?? '').toLowerCase(), all = model.resources, pools = (all ?? []).filter((pool) => pool.name.toLowerCase().includes(word));
+		return [make('header', {class: 'view-head'}, make('h1', {}, 'Pools'), make('span', {class: 'quiet'}, 'offered to the kubelet'), word && makeButton(`Show all ${all?.length ?? ''}`, () => page.clearFilters())),
+			all === null ? makeEmpty('Loading', page.missing('api/v1/resources')) : all.length === 0 ? makeEmpty('No pools', 'No pool is configured, so nothing is offered to the kubelet.') : pools.length === 0 ? makeEmpty(`No pools match “${shown(page.query.q)}”`) : pools.map((pool) => makePool(page, model, pool))];
 	}
 
 	title() {
-		return 'pools';
+		return 'Pools';
 	}
 
 	done() {}

@@ -1,121 +1,143 @@
-// port.js - one port: what it is, what is wrong with it, its last quarter of an hour in charts and as a table.
+// SPDX-License-Identifier: Apache-2.0
+// port.js - one port: properties, problems, history, queue pairs, counters, events, and the history as a table.
 
 const TABLE_STEP_S = 60;
 
-function portFacts(facts) {
-	const yes = (v, text = v) => (isKnown(v) ? text : null);
-	return [['netdev', yes(facts.netdev, shown(facts.netdev))], ['function', yes(facts.function, shown(facts.function))],
-		['VF of', yes(facts.parent, `${shown(facts.parent)}, number ${facts.vf}`)], ['driver', yes(facts.driver, shown(facts.driver))],
-		['pod', yes(facts.pod, `${podName({namespace: facts.namespace, name: facts.pod})}, container ${shown(facts.container)}`)],
-		['state', facts.state ?? UNKNOWN], ['speed', lineRate(facts.rateBps)], ['RoCE MTU', yes(facts.mtu, `${facts.mtu} bytes`)],
-		['diagnosis', {judged: 'judged', warming: 'warming up', down: 'its link is down', unseen: 'it cannot be read at the moment'}[facts.watch] ?? facts.watch]]
-		.filter(([, text]) => text !== null);
-}
-
 class PortView {
 	constructor(page, device, port) {
-		this.page = page;
-		this.key = `${device}/${port}`;
-		this.name = shown(this.key);
-		this.heading = make('h2', {}, `Port ${this.name}`);
-		this.missing = make('p', {hidden: true});
-		this.facts = make('dl', {class: 'facts'});
-		this.cards = make('div', {class: 'cards'});
-		this.verdicts = new VerdictCards(this.cards);
-		this.plots = make('div', {class: 'plots'});
-		this.marks = make('ol', {class: 'marks'});
-		this.table = make('details', {ontoggle: () => this.showTable()}, make('summary', {}, 'the same as a table, the greatest of each minute'));
-		this.element = make('div', {}, this.heading, this.missing, this.facts, make('section', {'aria-label': 'what is wrong with it'}, make('h3', {}, 'What is wrong with it'), this.cards),
-			make('section', {'aria-label': 'the last 15 minutes'}, make('h3', {}, 'The last 15 minutes'), this.tools(), this.plots, this.table,
-				make('h4', {}, 'Marked on the time axis'), this.marks));
-		this.healthy = make('p', {});
-		this.cards.before(this.healthy);
+		Object.assign(this, {page, device, key: `${device}/${port}`, name: shown(`${device}/${port}`)});
+		this.history = new HistoryPanel(page, CHARTS, 150);
+		this.queuePairs = new Table({label: 'queue pairs', ...queuePairTable(true)}, (sort) => page.ask({sort}));
+		this.counters = new CountersTab(page, device, port);
+		this.events = new Table({label: 'events', ...eventTable(page)}, (eventSort) => page.ask({eventSort}));
 	}
 
-	tools() {
-		const button = (text, does) => make('button', {type: 'button', onclick: () => this.charts && does(this.charts)}, text);
-		this.range = make('span', {class: 'quiet'});
-		return make('p', {class: 'controls'}, button('zoom in', (c) => c.zoomBy(0.5)), button('zoom out', (c) => c.zoomBy(2)), button('earlier', (c) => c.move(-0.25)),
-			button('later', (c) => c.move(0.25)), button('all 15 minutes', (c) => c.reset()), this.range,
-			make('span', {class: 'quiet'}, ' Drag in a chart to zoom; by keyboard + − ← → and 0.'));
+	render(model) {
+		const {page} = this, p = model.portByKey.get(this.key);
+		if (!p)
+			return [this.head(null, make('h1', {}, `Port ${this.name}`)), model.ports === null ? makeEmpty('Loading', page.missing('api/v1/ports'))
+				: makeEmpty(`There is no port ${this.name} on this node now`, 'It may have been renamed or removed.', make('a', {href: '#ports'}, 'All ports'))];
+		const {facts} = p, isHead = p.lane?.head === p;
+		const near = (p.lane?.ports ?? []).filter((other) => other !== p && other.verdicts.length > 0 && (other === p.lane.head || isHead));
+		return [this.head(p, makeMark(p.state.kind), make('h1', {}, make('span', {class: 'unseen'}, 'Port '), cutName(this.key)),
+			make('span', {class: 'quiet'}, [facts.netdev && shown(facts.netdev), facts.kind === 'vf' ? `VF ${facts.vf}` : p.lane && `${facts.kind === 'pf' ? 'PF of ' : ''}rail ${p.lane.n}`].filter(Boolean).join(', ')),
+			p.verdicts.length > 0 && make('span', {class: 'state', 'data-kind': p.state.kind}, count(p.verdicts.length, 'problem')), p.state.kind === 'ok' && makeState(p.state)),
+		p.verdicts.length === 0 && p.state.kind !== 'ok' && makeNotice(p.state),
+		near.length > 0 && make('p', {class: 'notice', 'data-kind': near[0].state.kind}, 'On the same rail: ', near.slice(0, 3).map((other) => [makePortLink(other.facts), ` ${other.state.why}. `])),
+		makeProblems(page, model, p.verdicts, p.ended), this.cards(model, p), this.history.render(model, [p], [...p.ended, ...p.verdicts], model.eventsOf(p)), this.tabs(model, p)];
 	}
 
-	show() {
-		const ports = this.page.ports();
-		const facts = ports?.find((p) => portKey(p) === this.key) ?? null;
-		const own = this.page.store.verdicts.filter((v) => portKey(v) === this.key);
-		this.missing.hidden = facts !== null;
-		setText(this.missing, this.page.missing('api/v1/ports', ports, `There is no port ${this.name} on this node now.`));
-		this.verdicts.show(own);
-		setText(this.healthy, facts ? seenText(this.page.store, own, [doubt(this.page.store, facts)]) : '');
-		if (!facts)
-			return;
-		this.showFacts(facts);
-		const history = this.page.documents.history(this.key);
-		if (history)
-			this.showHistory(facts, history);
+	head(p, ...children) {
+		const parent = p && p.lane && p.lane.head !== p ? p.lane.head : null;
+		return make('header', {class: 'view-head'}, make('nav', {'aria-label': 'breadcrumb'}, make('a', {href: '#ports'}, 'Ports'), ' / ', parent && [makePortLink(parent.facts), ' / ']), children,
+			make('span', {class: 'grow'}), p && this.steps());
 	}
 
-	showFacts(facts) {
-		const said = JSON.stringify(portFacts(facts));
-		if (this.said === said)
-			return;
-		this.said = said;
-		this.facts.replaceChildren(...portFacts(facts).map(([name, text]) => make('div', {}, make('dt', {}, name), make('dd', {}, text))));
+	// The ports before and after it, by name.
+	neighbour(step) {
+		const all = [...this.page.model.ports].sort((a, b) => naturalOrder(a.key, b.key)), i = all.findIndex((p) => p.key === this.key);
+		return all[(i + step + all.length) % all.length];
 	}
 
-	showHistory(facts, history) {
-		const marks = portMarks(this.page.store, facts);
-		if (this.charts && this.charts.facts.rateBps !== facts.rateBps)
-			this.charts.facts = facts;
-		this.charts ??= this.makeCharts(facts);
-		this.charts.show(history, marks, this.page.nowSeconds());
-		this.showMarks(marks);
-		this.history = history;
-		setText(this.range, this.charts.view ? ` ${clock(this.charts.view.from * 1000)} to ${clock(this.charts.view.to * 1000)}, standing still.` : '');
+	steps() {
+		const step = (by, text, key) => { const to = this.neighbour(by); return make('a', {class: 'button', href: portLink(to.facts), 'data-tip': `${shown(to.key)} (${key})`, 'data-step': key}, text); };
+		return [step(-1, '‹ Previous', '['), step(1, 'Next ›', ']')];
 	}
 
-	makeCharts(facts) {
-		const charts = new Charts(this.plots, facts);
-		charts.onZoom = () => this.page.show();
-		charts.onLook = () => {
-			this.charts.done();
-			this.plots.replaceChildren();
-			this.charts = null;
-			this.page.show();
-		};
-		return charts;
+	cards(model, p) {
+		const {facts, device} = p, netdev = device?.netdevs[0] ?? null, rd = device?.rdma.find((r) => r.name === facts.device) ?? null, port = rd?.ports.find((x) => x.port === facts.port) ?? null;
+		const head = p.lane?.head ?? p, settings = port?.settings ?? head.device?.rdma.flatMap((r) => r.ports).find((x) => x.settings)?.settings ?? null;
+		return make('div', {class: 'cards'},
+			makePanel('Link', null, makeFacts([['State', facts.state ? make('span', {class: facts.state === 'active' ? null : 'state', 'data-kind': model.isInUse(p) ? 'warning' : 'idle'}, sentenceCase(facts.state)) : UNKNOWN],
+				['Speed', isKnown(facts.rateBitsPerSecond) ? `${lineRate(facts.rateBitsPerSecond)}${facts.linkLayer ? `, ${facts.linkLayer}` : ''}` : UNKNOWN], ['RoCE MTU', facts.activeMtu], ['Netdev MTU', netdev?.mtu], ['MAC', netdev?.mac && makeCode(netdev.mac)],
+				['Diagnosis', this.watchText(model, p)], ['Counter resets', facts.resets || null], ['Not the network', facts.clearSinceMs && 'It moves much data without any sign of trouble']])),
+			makePanel('Function', null, makeFacts([['PCI', makeCode(facts.function)], ['VFs', isKnown(device?.numVfs) ? `${device.numVfs} of ${device.totalVfs}, ${p.lane?.children.filter((c) => c.facts.pod).length ?? 0} in use` : null],
+				['PF', head !== p && makePortLink(head.facts)], ['Driver', facts.driver && shown(facts.driver)], ['Firmware', rd?.firmware && shown(rd.firmware)], ['NUMA node', device?.numaNode], ['PCIe', this.pcieText(settings, head !== p)]])),
+			makePanel('RoCE', null, !settings && make('p', {class: 'quiet'}, 'PFC, trust and PCIe of this port cannot be read.'), makeFacts([['PFC', this.pfcText(settings)], ['Trust', isKnown(settings?.dscpTrusted) ? (settings.dscpTrusted ? 'DSCP' : 'PCP') : null],
+				['DSCP map', settings?.dscpPriorities && Object.entries(settings.dscpPriorities).map(([dscp, priority]) => `${dscp} to ${priority}`).join(', ')], ['Default ToS', settings?.rdmaCm && `${settings.rdmaCm.tos}, ${shown(settings.rdmaCm.type)}`],
+				['Node GUID', rd?.nodeGuid && makeCode(rd.nodeGuid)], ['GIDs', port && (port.gids.length ? make('details', {}, make('summary', {}, count(port.gids.length, 'GID')), port.gids.map((gid) => make('div', {}, `${gid.index} `, makeCode(gid.gid), ` ${shown(gid.type)}`))) : 'none')]])),
+			this.allocation(model, p));
 	}
 
-	showMarks(marks) {
-		const said = JSON.stringify(marks);
-		if (this.saidMarks === said)
-			return;
-		this.saidMarks = said;
-		this.marks.replaceChildren(...marks.slice(-50).reverse().map((m) => make('li', {}, makeTime(m.from * 1000), ` ${m.text}`)));
-		if (marks.length === 0)
-			this.marks.replaceChildren(make('li', {}, 'nothing'));
+	watchText(model, p) {
+		return {judged: 'Judged', warming: sentenceCase(model.watchedText(p)), down: 'Its link is down', unseen: 'Cannot be read at the moment'}[p.facts.watch] ?? sentenceCase(p.facts.watch);
 	}
 
-	// Made when it is unfolded, and as it was then: what is being read shall not move.
-	showTable() {
-		this.table.querySelector('.scroll')?.remove();
-		if (!this.table.open || !this.history)
-			return;
-		const signals = CHARTS.flatMap((chart) => chart.signals.filter((s) => s.key).map((s) => ({...s, chart})));
-		const {box, body} = makeTable(`port ${this.name}, the greatest of each minute`, [['from'], ...signals.map((s) => [`${s.chart.title.split(/[:,]/)[0]}: ${s.label}`, 'number'])]);
-		const end = Math.ceil(this.page.nowSeconds() / TABLE_STEP_S) * TABLE_STEP_S;
-		for (let from = end - TABLE_STEP_S; from >= end - HISTORY_S; from -= TABLE_STEP_S)
-			body.append(make('tr', {}, make('th', {scope: 'row'}, makeTime(from * 1000)),
-				signals.map((s) => make('td', {class: 'number'}, s.chart.unit(this.history.greatest(s.key, from, from + TABLE_STEP_S))))));
-		this.table.append(box);
+	pcieText(settings, ofHead) {
+		const pcie = settings?.pcie;
+		if (!pcie)
+			return null;
+		const narrow = pcie.width < pcie.maxWidth || pcie.speed < pcie.maxSpeed;
+		return [make('span', {class: narrow ? 'state' : null, 'data-kind': 'warning'}, narrow ? `x${pcie.width} of x${pcie.maxWidth}, ${pcie.speed / 1000} of ${pcie.maxSpeed / 1000} GT/s` : `x${pcie.width}, ${pcie.speed / 1000} GT/s`), ofHead && make('span', {class: 'quiet'}, ' (PF)')];
+	}
+
+	pfcText(settings) {
+		if (!settings?.pfc)
+			return null;
+		const peer = settings.peerPfc && settings.peerPfc.join() !== settings.pfc.join() ? `, at the peer for ${settings.peerPfc.join(', ') || 'none'}` : '';
+		return `${settings.pfc.length ? `on for priority ${settings.pfc.join(', ')}` : 'off'}${peer}`;
+	}
+
+	allocation(model, p) {
+		const {facts, device} = p, offered = device?.resources ?? [], a = device?.attachment ?? null, ill = model.unhealthy(device);
+		if (p.lane?.head === p && p.lane.children.length > 0)
+			return makePanel('VFs', make('a', {href: placeLink(['ports'], {rail: String(p.lane.n)})}, 'List'), makeCells(this.page, model, p.lane), makeFacts([['Shared as', offered.filter((r) => r.shared).map((r) => makePoolLink(r.resource))]].filter(([, list]) => list.length)));
+		return makePanel('Allocation', null, makeFacts([['Pool', offered.length ? offered.map((r) => makePoolLink(r.resource)) : device && 'None'], ['Pod', facts.pod ? makePodLink(facts) : 'None'], ['Container', facts.container && shown(facts.container)],
+			['Interface', a?.interface && [shown(a.interface), ' ', a.ips.map((ip) => [makeCode(ip), ' '])]], ['Attachment', a && shown(a.state)], ['Error', a?.error && make('span', {class: 'state', 'data-kind': 'warning'}, shown(a.error))], ['Drift', a?.drift.length ? a.drift.map(shown).join(', ') : null],
+			['Health', offered.some((r) => !r.shared) && (ill ? make('span', {class: 'state', 'data-kind': 'unhealthy'}, sentenceCase(ill.reasons.join(', '))) : 'Healthy')], ['Why', device?.why && (!facts.pod || ill) && sentenceCase(shown(device.why))]]));
+	}
+
+	// --- tabs ---
+
+	tabs(model, p) {
+		const {page} = this, path = `api/v1/qps?device=${encodeURIComponent(this.device)}`, events = eventItems(model.eventsOf(p));
+		const chosen = ['qps', 'counters', 'events', 'minutes'].includes(page.query.tab) ? page.query.tab : 'qps';
+		const tab = (id, text) => makeButton(text, () => page.ask({tab: id === 'qps' ? '' : id, sort: ''}), {role: 'tab', id: `tab-${id}`, 'aria-selected': String(id === chosen), 'aria-controls': 'tab-panel', tabindex: id === chosen ? '0' : '-1'});
+		const body = {qps: () => this.queuePairTab(page.documents.get(path, [], QP_READ_MS), path), counters: () => this.counters.render(), events: () => this.eventTab(events), minutes: () => this.minuteTable()}[chosen]();
+		return make('section', {class: 'panel flush', 'aria-label': 'details'}, make('div', {class: 'tabs', role: 'tablist', 'aria-label': 'details', onkeydown: (event) => this.onTabKey(event)}, tab('qps', 'Queue pairs'), tab('counters', 'Counters'), tab('events', `Events ${events.length}`), tab('minutes', 'By minute')),
+			make('div', {role: 'tabpanel', id: 'tab-panel', 'aria-labelledby': `tab-${chosen}`, tabindex: '0'}, body));
+	}
+
+	onTabKey(event) {
+		const all = [...event.currentTarget.children], i = all.indexOf(document.activeElement), to = all[i + ({ArrowRight: 1, ArrowLeft: -1}[event.key] ?? NaN)];
+		if (to) {
+			to.focus();
+			to.click();
+		}
+	}
+
+	queuePairTab(document, path) {
+		const items = queuePairItems(document);
+		this.queuePairs.show(items, this.page.query.sort, this.page.documents.readAt(path));
+		this.queuePairs.element.hidden = items.length === 0;
+		return [this.queuePairs.element, items.length === 0 && (document === null ? makeEmpty('Loading', this.page.missing(path)) : makeEmpty('No queue pairs', sentenceCase(document.error ?? 'No process uses this port now.')))];
+	}
+
+	eventTab(items) {
+		this.events.show(items, this.page.query.eventSort, items.length);
+		this.events.element.hidden = items.length === 0;
+		return [this.events.element, items.length === 0 && makeEmpty('No events of this port')];
+	}
+
+	// The charts as numbers: the greatest of each minute.
+	minuteTable() {
+		const history = this.page.documents.history(this.key), signals = CHARTS.flatMap((chart) => chart.signals.map(([key, label]) => [key, label, chart.unit]));
+		if (!history)
+			return makeEmpty('Loading');
+		const end = Math.ceil(this.page.nowSeconds() / TABLE_STEP_S) * TABLE_STEP_S, starts = Array.from({length: HISTORY_S / TABLE_STEP_S}, (_, i) => end - (i + 1) * TABLE_STEP_S);
+		return make('div', {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'the greatest of each minute'}, make('table', {class: 'minutes'}, make('caption', {class: 'unseen'}, `${this.name}: the greatest of each minute`),
+			make('thead', {}, make('tr', {}, make('th', {scope: 'col'}, 'From'), signals.map(([, label, unit]) => make('th', {scope: 'col', class: 'number'}, `${label} `, make('small', {}, UNITS[unit].name))))),
+			make('tbody', {}, starts.map((from) => make('tr', {key: from}, make('th', {scope: 'row'}, makeTime(from * 1000)), signals.map(([key, , unit]) => make('td', {class: 'number'}, inUnit(history.greatest(key, from, from + TABLE_STEP_S), unit))))))));
 	}
 
 	title() {
-		return `port ${this.name}`;
+		return `Port ${this.name}`;
 	}
 
 	done() {
-		this.charts?.done();
+		this.history.done();
+		this.queuePairs.done();
+		this.counters.done();
+		this.events.done();
 	}
 }

@@ -1,116 +1,60 @@
-// ports.js - the first view: what is wrong, and all ports as rows.
+// SPDX-License-Identifier: Apache-2.0
+// ports.js - the list of ports.
 
-const COLUMNS = [
-	['port'], ['what is wrong', 'trouble'], ['pod', 'wide'], ['state'], ['speed', 'number wide'], ['received', 'number'], ['sent', 'number'],
-	['paused', 'number'], ['pauses', 'number'], ['CE', 'number'], ['CNP received', 'number wide'], ['CNP sent', 'number wide'], ['lost', 'number'],
-	['15 minutes', 'drawing'],
-];
-const LOSSES = ['discards', 'out_of_sequence', 'nak', 'timeouts', 'failed'];
-const ORDERS = {
-	trouble: (a, b) => b.level - a.level || naturalOrder(a.key, b.key),
-	name: (a, b) => naturalOrder(a.key, b.key),
-	received: (a, b) => (b.now.bytes_received ?? -1) - (a.now.bytes_received ?? -1),
-	sent: (a, b) => (b.now.bytes_sent ?? -1) - (a.now.bytes_sent ?? -1),
-	pause: (a, b) => Math.max(b.now.pause_received ?? -1, b.now.pause_sent ?? -1) - Math.max(a.now.pause_received ?? -1, a.now.pause_sent ?? -1),
-};
-
-// Events a second of all kinds of loss that are seen; null: none of them is.
-function losses(now) {
-	const seen = LOSSES.map((signal) => now[signal]).filter(isKnown);
-	return seen.length ? seen.reduce((a, b) => a + b, 0) : null;
+function signalColumn(name, modelOf) {
+	const {title, unit, about} = SIGNALS[name];
+	return {id: name, title, unit: UNITS[unit].name, about: sentenceCase(about), number: true, down: true, cell: (p) => makeValue(modelOf(), p, name), sort: (p) => modelOf().value(p, name)};
 }
 
-// Why there may be more wrong with a port than is told; '': it is judged.
-function doubt(store, facts) {
-	return store.timeMs === null ? 'not judged yet' : {judged: '', warming: 'warming up', down: 'its link is down', unseen: 'cannot be read'}[facts.watch] ?? facts.watch;
+const PORT_SIGNALS = ['bytes_received', 'bytes_sent', 'pause_sent', 'pause_received', 'ce_share', 'cnp_received', 'loss', 'again'];
+
+function linkText(facts) {
+	if (facts.state !== null && facts.state !== 'active')
+		return 'down';
+	return isKnown(facts.rateBitsPerSecond) ? `${shortNumber(facts.rateBitsPerSecond / 1e9)} G` : UNKNOWN;
 }
 
-// Ports with what is said and measured of them now.
-function portItems(store, ports) {
-	const verdicts = new Map();
-	for (const v of worstFirst(store.verdicts))
-		verdicts.set(portKey(v), [...verdicts.get(portKey(v)) ?? [], v]);
-	return ports.map((facts) => {
-		const key = portKey(facts), own = verdicts.get(key) ?? [];
-		return {key, facts, now: store.now.get(key) ?? {}, verdicts: own, level: own[0]?.level ?? 0, doubt: doubt(store, facts) || cutText(store)};
-	});
+function portColumns(modelOf) {
+	return [
+		{id: 'name', title: 'Port', cell: (p) => [makeMark(p.state.kind), makePortLink(p.facts), p.facts.netdev && make('span', {class: 'quiet beside'}, cutName(p.facts.netdev, 5))], sort: (p) => p.key},
+		{id: 'state', title: 'State', cell: (p) => [makeState(p.state), p.verdicts.length > 1 && make('span', {class: 'quiet'}, ` +${p.verdicts.length - 1}`)], sort: (p) => stateRank(p.state)},
+		{id: 'pod', title: 'Pod', cell: (p) => (p.facts.pod ? makePodLink(p.facts) : make('span', {class: 'zero'}, p.facts.kind === 'pf' ? 'host' : '–')), sort: (p) => (p.facts.pod ? podKey(p.facts) : null)},
+		{id: 'lane', title: 'Rail', number: true, cell: (p) => (p.lane ? make('a', {href: placeLink(['ports'], {rail: String(p.lane.n)})}, String(p.lane.n)) : '–'), sort: (p) => p.lane?.n},
+		{id: 'link', title: 'Link', number: true, cell: (p) => make('span', {class: p.facts.state === 'active' ? null : 'quiet'}, linkText(p.facts)), sort: (p) => (p.facts.state === 'active' ? p.facts.rateBitsPerSecond : 0)},
+		...PORT_SIGNALS.map((name) => signalColumn(name, modelOf)),
+		{id: 'spark', title: '15 min', cell: (p) => trafficSpark(modelOf(), [p])},
+	];
 }
 
-function fillPortRow(row, {facts}) {
-	row.spark = makeSpark();
-	row.parts[0].append(make('a', {href: placeLink('port', facts.device, facts.port)}, `${shown(facts.device)}/${facts.port}`),
-		make('span', {class: 'quiet'}, facts.netdev ? ` ${shown(facts.netdev)}` : ''));
-	row.parts[row.parts.length - 1].append(row.spark);
+// All names of a port.
+function portWords(p) {
+	const {facts, device} = p;
+	return [p.key, facts.netdev, facts.function, facts.pod && podKey(facts), facts.container, p.state.text, ...p.verdicts.map((v) => v.cause),
+		...(device?.netdevs ?? []).flatMap((nd) => [nd.name, nd.mac, ...nd.altnames]), ...(device?.attachment?.ips ?? []), device?.attachment?.interface,
+		...(device?.rdma ?? []).flatMap((rd) => [rd.nodeGuid, rd.sysImageGuid, ...rd.ports.flatMap((port) => port.gids.map((gid) => gid.gid))])];
 }
 
-function troubleText(item) {
-	const words = item.verdicts.map((v) => `${SHAPES[v.severity]}\u00a0${v.cause}`);
-	return words.join(', ') || item.doubt || 'nothing';
+function isKind(...kinds) {
+	return (item) => kinds.includes(item.state.kind);
 }
 
-function updatePortRow(row, item) {
-	const {facts, now} = item;
-	setCells(row, [null, troubleText(item), facts.pod ? podName({namespace: facts.namespace, name: facts.pod}) : '–', facts.state ?? UNKNOWN,
-		lineRate(facts.rateBps), bitRate(now.bytes_received), bitRate(now.bytes_sent), share(now.pause_received), share(now.pause_sent), share(now.ce_share),
-		eventRate(now.cnp_received), eventRate(now.cnp_sent), eventRate(losses(now))]);
-	setAttribute(row, 'data-severity', item.verdicts[0]?.severity ?? null);
-	row.item = item;
+const isProblem = isKind('critical', 'warning', 'info');
+
+function portFilters(model) {
+	const worst = model.verdicts[0]?.severity ?? null;
+	return {
+		show: [{value: 'problems', label: 'Problems', kind: worst, test: isProblem}, {value: 'unhealthy', label: 'Unhealthy', kind: 'unhealthy', test: isKind('unhealthy')},
+			{value: 'unknown', label: 'Not judged', kind: 'unknown', test: isKind('unknown', 'warming')}, {value: 'used', label: 'In use', test: (p) => model.isInUse(p)},
+			{value: 'down', label: 'Down', test: (p) => p.facts.state !== null && p.facts.state !== 'active'}, {value: 'ok', label: 'No problem found', test: isKind('ok')},
+			{value: 'idle', label: 'Not in use', test: isKind('idle')}],
+		kind: [{value: 'pf', label: 'PF', test: (p) => p.facts.kind === 'pf'}, {value: 'vf', label: 'VF', test: (p) => p.facts.kind === 'vf'}],
+		rail: model.lanes.length > 1 && model.lanes.length <= 16 ? model.lanes.map((lane) => ({value: String(lane.n), label: String(lane.n), isShort: true, test: (p) => p.lane === lane})) : [],
+	};
 }
 
-class PortsView {
+class PortsView extends ListView {
 	constructor(page) {
-		this.page = page;
-		this.order = 'trouble';
-		this.seen = new Set(); // rows that can be seen: only they are drawn
-		this.summary = make('p', {class: 'summary'});
-		this.cards = make('div', {class: 'cards'});
-		this.verdicts = new VerdictCards(this.cards);
-		this.observer = new IntersectionObserver((entries) => this.onSeen(entries), {rootMargin: '100px'});
-		this.list = new List({
-			label: 'ports', columns: COLUMNS, keyOf: (item) => item.key, update: updatePortRow,
-			create: (row, item) => { fillPortRow(row, item); this.observer.observe(row); },
-			words: (item) => [item.key, item.facts.netdev, `${item.facts.namespace}/${item.facts.pod}`, troubleText(item)],
-		}, () => page.show());
-		addChoice(this.list, ' by ', {trouble: 'what is wrong', name: 'name', received: 'received', sent: 'sent', pause: 'pause'},
-			(order) => { this.order = order; page.show(); });
-		this.element = make('div', {},
-			make('section', {'aria-labelledby': 'verdicts-title'}, make('h2', {id: 'verdicts-title'}, 'What is wrong'), this.summary, this.cards),
-			make('section', {'aria-labelledby': 'ports-title'}, make('h2', {id: 'ports-title'}, 'Ports'), this.list.element));
-	}
-
-	onSeen(entries) {
-		for (const {target, isIntersecting} of entries)
-			isIntersecting ? this.seen.add(target) : this.seen.delete(target);
-		this.draw();
-	}
-
-	show() {
-		const ports = this.page.ports();
-		setText(this.summary, summary(this.page.store, ports));
-		this.verdicts.show(this.page.store.verdicts);
-		this.list.show(portItems(this.page.store, ports ?? []).sort(ORDERS[this.order]),
-			this.page.missing('api/v1/ports', ports, 'No port is watched on this node.'));
-		this.draw();
-	}
-
-	draw() {
-		const now = this.page.nowSeconds();
-		for (const row of this.seen) {
-			if (!row.isConnected) {
-				this.seen.delete(row);
-				continue;
-			}
-			const history = this.page.documents.history(row.item.key);
-			if (history)
-				drawSpark(row.spark, history, now);
-		}
-	}
-
-	title() {
-		return 'what is wrong, ports';
-	}
-
-	done() {
-		this.observer.disconnect();
+		super(page, {title: 'Ports', columns: portColumns(() => page.model), keyOf: (p) => p.key, kindOf: (p) => p.state.kind, sort: 'state', words: portWords, filters: portFilters,
+			items: (model) => model.ports, missing: () => page.missing('api/v1/ports'), empty: () => ['No RDMA ports found on this node', 'A port is listed once its driver has made an RDMA device.']});
 	}
 }

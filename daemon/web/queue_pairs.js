@@ -1,90 +1,82 @@
-// queue_pairs.js - queue pairs, those in trouble first. The table is not part of the stream: it is read again while somebody looks at it.
+// SPDX-License-Identifier: Apache-2.0
+// queue_pairs.js - the queue pairs, those with errors first. They are not part of the stream; the page polls them while they are shown.
 
 const QP_READ_MS = 10000;
-const QP_COLUMNS = [['queue pair'], ['peer'], ['pod'], ['state'], ['failure', 'trouble'], ['packets', 'number'], ['CE', 'number'], ['CNP', 'number'],
-	['NAKs', 'number'], ['sent again', 'number'], ['round trip', 'number'], ['process', 'wide']];
-const QP_ORDERS = {trouble: 'trouble', ce: 'CE', cnp: 'CNP', naks: 'NAKs', retransmissions: 'sent again', rtt: 'round trip', packets: 'packets'};
+const CE_NOTABLE = 0.01;
+const AGAIN_NOTABLE = 100;
 
-// Both ways; null: packets are not counted.
+// The sum of both directions; null: packets are not counted.
 function bothWays(qp, what) {
-	const seen = [qp.received, qp.sent].filter((flow) => flow !== null).map((flow) => flow[what]);
-	return seen.length ? seen.reduce((a, b) => a + b, 0) : null;
+	return sumOf([qp.received, qp.sent].filter(Boolean).map((flow) => flow[what]));
 }
 
 function roundTrip(qp) {
-	const times = [qp.received?.rtt, qp.sent?.rtt].filter(Boolean).map((rtt) => rtt.p99Ns ?? rtt.meanNs).filter(isKnown);
-	return times.length ? Math.max(...times) : null;
+	return greatestOf([qp.received?.rtt, qp.sent?.rtt].filter(Boolean).map((rtt) => rtt.p99Ns ?? rtt.meanNs));
 }
 
-// The greater, the earlier: failed ones first, then by what was lost, then by marks.
-function qpTrouble(qp) {
-	return [qp.failure || qp.state === 'ERR' ? 1 : 0, (bothWays(qp, 'naks') ?? 0) + (bothWays(qp, 'retransmissions') ?? 0), bothWays(qp, 'rnr') ?? 0, bothWays(qp, 'ce') ?? 0];
+// Rows with a greater weight come first.
+function queuePairState(qp) {
+	const again = (bothWays(qp, 'naks') ?? 0) + (bothWays(qp, 'retransmissions') ?? 0), packets = bothWays(qp, 'packets'), rnr = bothWays(qp, 'rnr') ?? 0;
+	const marked = packets ? (bothWays(qp, 'ce') ?? 0) / packets : 0;
+	if (qp.failure || qp.state === 'ERR')
+		return {kind: 'critical', text: shown(qp.failure ?? 'in state ERR'), why: 'Its connection failed', weight: 1e9 + again};
+	if (again > AGAIN_NOTABLE)
+		return {kind: 'warning', text: `${scaled(again)} NAKs and retransmissions`, why: 'Packets of it were lost', weight: 1e6 + Math.min(again, 1e8)};
+	if (marked > CE_NOTABLE)
+		return {kind: 'warning', text: `${share(marked)} marked CE`, why: 'Its path is congested', weight: 1e5 + marked};
+	if (rnr > 0)
+		return {kind: 'info', text: `Receiver not ready ${scaled(rnr)} times`, why: 'The application posted too few receive requests', weight: 1e4 + Math.min(rnr, 1e4)};
+	if (packets === null)
+		return {kind: 'unknown', text: 'Not counted', why: 'Packets are not counted by queue pair here', weight: 1};
+	return {kind: 'idle', text: again > 0 ? `${scaled(again)} NAKs and retransmissions` : 'None seen', why: 'Neither loss nor marks nor a failure was seen', weight: 2 + Math.min(again, 100)};
 }
 
-function byTrouble(a, b) {
-	const one = qpTrouble(a.qp), other = qpTrouble(b.qp);
-	const at = one.findIndex((v, i) => v !== other[i]);
-	return at < 0 ? 0 : other[at] - one[at];
+// Two flows can have the same name.
+function queuePairItems(document) {
+	const seen = new Map();
+	return (document?.qps ?? []).map((qp) => {
+		const name = JSON.stringify([qp.device, qp.port, qp.netdev, qp.qpn, qp.address, qp.peerAddress]), n = seen.get(name) ?? 0;
+		seen.set(name, n + 1);
+		return {qp, key: `${name} ${n}`, state: queuePairState(qp)};
+	});
 }
 
-function countText(v) {
-	return v === null ? UNKNOWN : scaled(v, '');
+function queuePairCount(id, title) {
+	return {id, title, number: true, down: true, cell: ({qp}) => { const v = bothWays(qp, id); return isKnown(v) ? make('span', {class: v === 0 ? 'zero' : 'value'}, scaled(v)) : make('span', {class: 'absent', 'data-tip': 'Packets are not counted by queue pair here'}, UNKNOWN); }, sort: ({qp}) => bothWays(qp, id)};
 }
 
-function updateQpRow(row, {qp}) {
-	const rtt = roundTrip(qp);
-	setCells(row, [`${shown(qp.device ?? qp.netdev)} ${qp.qpn}`, `${shown(qp.peerAddress)}${isKnown(qp.peerQpn) ? ` ${qp.peerQpn}` : ''}`,
-		qp.pod ? podName({namespace: qp.namespace, name: qp.pod}) : '–', isKnown(qp.state) ? `${qp.type} ${qp.state}` : 'seen in packets', qp.failure ? `■ ${shown(qp.failure)}` : 'none',
-		countText(bothWays(qp, 'packets')), countText(bothWays(qp, 'ce')), countText(bothWays(qp, 'cnp')), countText(bothWays(qp, 'naks')),
-		countText(bothWays(qp, 'retransmissions')), rtt === null ? UNKNOWN : `${shortNumber(rtt / 1000)} µs`, qp.kernel ? 'kernel' : qp.comm ? `${shown(qp.comm)} ${qp.pid}` : '–']);
-	setAttribute(row, 'data-severity', qp.failure ? 'critical' : null);
+function queuePairTable(onPort) {
+	return {keyOf: (item) => item.key, kindOf: (item) => item.state.kind, sort: '-trouble', columns: [
+		{id: 'qpn', title: 'Queue pair', cell: ({qp, state}) => [makeMark(state.kind, false), make('strong', {}, String(qp.qpn)), make('span', {class: 'quiet beside'}, isKnown(qp.state) ? `${shown(qp.type)} ${shown(qp.state)}` : 'seen in packets')], sort: ({qp}) => qp.qpn},
+		{id: 'trouble', title: 'Trouble', down: true, cell: ({state}) => makeState(state), sort: ({state}) => state.weight},
+		!onPort && {id: 'port', title: 'Port', cell: ({qp}) => (qp.device ? makePortLink({device: qp.device, port: qp.port ?? 1}) : cutName(qp.netdev)), sort: ({qp}) => qp.device ?? qp.netdev},
+		{id: 'pod', title: 'Pod', cell: ({qp}) => (qp.pod ? makePodLink(qp) : make('span', {class: 'zero'}, '–')), sort: ({qp}) => qp.pod && podKey(qp)},
+		{id: 'peer', title: 'Peer', cell: ({qp}) => make('span', {class: 'mono'}, shown(qp.peerAddress), isKnown(qp.peerQpn) && ` ${qp.peerQpn}`), sort: ({qp}) => qp.peerAddress},
+		queuePairCount('packets', 'Packets'), queuePairCount('ce', 'CE'), queuePairCount('cnp', 'CNP'), queuePairCount('naks', 'NAKs'), queuePairCount('retransmissions', 'Retrans.'),
+		{id: 'rtt', title: 'RTT', unit: 'µs', number: true, down: true, cell: ({qp}) => (roundTrip(qp) === null ? make('span', {class: 'absent', 'data-tip': 'No round trip was measured'}, '–') : oneDecimal(roundTrip(qp) / 1000)), sort: ({qp}) => roundTrip(qp)},
+		{id: 'process', title: 'Process', cell: ({qp}) => (qp.kernel ? 'kernel' : qp.comm ? `${shown(qp.comm)} ${qp.pid}` : '–'), sort: ({qp}) => qp.comm},
+	].filter(Boolean)};
 }
 
-class QueuePairsView {
+class QueuePairsView extends ListView {
 	constructor(page) {
-		this.page = page;
-		this.order = 'trouble';
-		this.about = make('p', {});
-		this.list = new List({label: 'queue pairs', columns: QP_COLUMNS, keyOf: (item) => item.key, create: () => {}, update: updateQpRow,
-			words: ({qp}) => [qp.device, qp.netdev, qp.qpn, qp.peerAddress, `${qp.namespace}/${qp.pod}`, qp.comm, qp.failure, qp.state]}, () => page.show());
-		addChoice(this.list, ' by ', QP_ORDERS, (order) => { this.order = order; page.show(); });
-		this.element = make('section', {'aria-labelledby': 'qps-title'}, make('h2', {id: 'qps-title'}, 'Queue pairs'), this.about, this.list.element);
+		super(page, {title: 'Queue pairs', ...queuePairTable(false), items: () => this.items(), note: () => this.note(),
+			words: ({qp, state}) => [qp.device, qp.netdev, qp.qpn, qp.address, qp.peerAddress, qp.pod && podKey(qp), qp.comm, qp.failure, qp.state, state.text],
+			filters: () => ({show: [{value: 'failed', label: 'Failed', kind: 'critical', test: isKind('critical')}, {value: 'trouble', label: 'In trouble', kind: 'warning', test: isKind('critical', 'warning', 'info')}]}),
+			missing: () => page.missing('api/v1/qps'), empty: () => ['No queue pairs', sentenceCase(this.document?.error ?? 'No process uses RDMA here now.')]});
 	}
 
-	path() {
-		return this.order === 'trouble' ? 'api/v1/qps' : `api/v1/qps?top=${this.order}`;
+	items() {
+		this.document = this.page.documents.get('api/v1/qps', [], QP_READ_MS);
+		return this.document && queuePairItems(this.document);
 	}
 
-	show() {
-		const document = this.page.documents.get(this.path(), [], QP_READ_MS);
-		const seen = new Map(); // two flows may be of one name
-		const items = (document?.qps ?? []).map((qp) => {
-			const name = JSON.stringify([qp.device, qp.port, qp.netdev, qp.qpn, qp.address, qp.peerAddress]), n = seen.get(name) ?? 0;
-			seen.set(name, n + 1);
-			return {qp, key: `${name} ${n}`};
-		});
-		if (this.order === 'trouble')
-			items.sort(byTrouble);
-		this.showAbout(document);
-		this.list.show(items, this.page.missing(this.path(), document, 'There are no queue pairs, or nobody here can see them.'));
-	}
-
-	showAbout(document) {
+	note() {
+		const {document} = this;
 		if (!document)
-			return;
-		const parts = [`${count(document.total ?? document.qps.length, 'queue pair', 'queue pairs')}, read at ${clock(this.page.documents.readAt(this.path()))}.`];
-		if (document.error)
-			parts.push(`${shown(document.error)}.`);
-		if (!document.flows)
-			parts.push('Packets are not counted by queue pair here: what they carry is not known.');
-		if (document.dropped)
-			parts.push(`${count(document.dropped, 'change was', 'changes were')} missed.`);
-		setText(this.about, parts.join(' '));
+			return '';
+		const total = document.total ?? document.qps.length;
+		return [total > document.qps.length ? `the worst of ${grouped(total)}` : null, `read at ${clock(this.page.documents.readAt('api/v1/qps'))}`, document.error && shown(document.error),
+			document.flows ? null : 'packets are not counted by queue pair here', document.dropped ? `${count(document.dropped, 'change was', 'changes were')} missed` : null].filter(Boolean).join(', ');
 	}
-
-	title() {
-		return 'queue pairs';
-	}
-
-	done() {}
 }

@@ -1,4 +1,5 @@
-// store.js - what the page knows of the node, and how what is new comes into it. Pure: time is an argument.
+// SPDX-License-Identifier: Apache-2.0
+// store.js - the page's data of the node, and how answers of the daemon are merged into it. Pure: the time is an argument.
 
 const EVENTS_KEPT = 1000;
 
@@ -30,7 +31,11 @@ class Store {
 		this.now = new Map(); // portKey -> {signal: value} of the newest sample
 		this.histories = new Map(); // portKey -> PortHistory, of those that somebody looks at
 		this.verdicts = [];
-		this.nVerdicts = 0;
+		this.verdictCount = 0;
+		this.ended = []; // verdicts of the last quarter of an hour, the newest first
+		this.epoch = 0; // counts openings and ends of verdicts
+		this.thin = new ThinHistory();
+		this.thinState = 'none'; // of its document: none, reading, read
 		this.events = []; // the oldest first
 		this.eventsGeneration = 0;
 		this.generations = {};
@@ -105,6 +110,8 @@ class Store {
 		if (!first && !live.complete) {
 			change.gap = true;
 			this.histories.clear();
+			this.thin = new ThinHistory();
+			this.thinState = 'none';
 		}
 		for (const row of live.rows)
 			this.takeRow(row);
@@ -121,19 +128,23 @@ class Store {
 			this.now.set(key, named);
 			this.histories.get(key)?.add(time, (signal) => named[signal] ?? null);
 		}
+		this.thin.add(row.atMs, this.now);
 	}
 
 	takeVerdicts(live, first, change) {
 		const before = new Map(this.verdicts.map((v) => [verdictKey(v), v]));
 		const after = new Map(live.verdicts.map((v) => [verdictKey(v), v]));
 		this.verdicts = live.verdicts;
-		this.nVerdicts = live.nVerdicts;
+		this.verdictCount = live.verdictCount;
+		this.ended = live.ended;
 		if (first)
 			return;
 		change.opened = live.verdicts.filter((v) => !before.has(verdictKey(v)));
 		// Where not all are told, those that are not are no worse than the last one that is.
-		const cut = live.verdicts.length < live.nVerdicts ? live.verdicts.at(-1).level : 0;
+		const cut = live.verdicts.length < live.verdictCount ? live.verdicts.at(-1).level : 0;
 		change.closed = [...before.values()].filter((v) => !after.has(verdictKey(v)) && v.level > cut);
+		if (change.opened.length + change.closed.length > 0)
+			this.epoch++;
 	}
 
 	// Takes a document of api/v1/history; rows that came meanwhile are in it.

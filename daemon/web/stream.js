@@ -1,7 +1,8 @@
-// stream.js - the one stream: asks api/v1/live again and again, each time for what is new since the last answer. Nothing is asked while nobody looks.
+// SPDX-License-Identifier: Apache-2.0
+// stream.js - polls api/v1/live, each time for the changes since the last answer. Pauses while the page is hidden.
 //
-// Each question waits in the daemon until there is something new, so a verdict is here a moment after it was made, also through proxies that hold answers
-// back until they are whole. Where too many wait already the answer comes at once, and we wait ourselves.
+// The daemon answers when there is something new, so that verdicts arrive at once, also through proxies that buffer responses. If too many clients wait,
+// the daemon answers at once, and the page waits before the next request.
 
 const WAIT_S = 10;
 const LEAST_PERIOD_MS = 500; // between two questions
@@ -17,7 +18,7 @@ async function askLive(store) {
 	return ask('api/v1/live', {since: store.timeMs ?? 0, events: store.eventsGeneration, wait: store.timeMs === null ? 0 : WAIT_S}, (WAIT_S + 10) * 1000);
 }
 
-// hooks: answered(live) takes a document and returns whether it had anything new; failed(error) is told each time that there is no answer.
+// hooks: answered(live) merges a document and returns whether it had anything new; failed(error) is called for each failed request.
 async function follow(store, hooks) {
 	let failures = 0;
 	for (;;) {

@@ -1,6 +1,7 @@
-// strict.js - the first of our own: each mistake is an error, and the daemon is asked relative to where the page is, whatever stands before that.
+// SPDX-License-Identifier: Apache-2.0
+// strict.js - the first script: strict mode for all scripts, and requests relative to the page's address, behind any path prefix.
 'use strict';
 
-// Behind a proxy the last slash may be missing; without it what is relative would be beside the page, not below it.
+// A proxy may drop the trailing slash; relative addresses would then resolve to the parent folder.
 if (!location.pathname.endsWith('/'))
 	history.replaceState(null, '', `${location.pathname}/${location.search}${location.hash}`);

@@ -1,20 +1,24 @@
-// text.js - numbers, times and names for people. What is not known is "n/a", never 0.
+// SPDX-License-Identifier: Apache-2.0
+// text.js - formats numbers, times and names. Unknown values are "n/a", never 0.
 
 const UNKNOWN = 'n/a';
+const NBSP = '\u00a0';
 
 function isKnown(v) {
-	return v !== null && v !== undefined;
+	return v !== null && v !== undefined && !Number.isNaN(v);
 }
 
-// Three digits, with the prefix that fits.
-function scaled(v, unit) {
+// Three digits and a unit prefix.
+function scaled(v, unit = '') {
 	const prefixes = ['', 'k', 'M', 'G', 'T', 'P'];
 	let i = 0;
+	if (!isKnown(v))
+		return UNKNOWN;
 	while (Math.abs(v) >= 999.5 && i < prefixes.length - 1) {
 		v /= 1000;
 		i++;
 	}
-	return `${shortNumber(v)} ${prefixes[i]}${unit}`.trim();
+	return `${shortNumber(v)}${NBSP}${prefixes[i]}${unit}`.trim();
 }
 
 function shortNumber(v) {
@@ -22,6 +26,30 @@ function shortNumber(v) {
 		return '0';
 	const digits = Math.abs(v) >= 100 ? 0 : Math.abs(v) >= 10 ? 1 : Math.abs(v) >= 1 ? 2 : 3;
 	return Math.abs(v) < 0.001 ? v.toExponential(1) : String(Number(v.toFixed(digits)));
+}
+
+// One decimal, so that columns align; a non-zero value is never shown as 0.
+function oneDecimal(v) {
+	if (!isKnown(v))
+		return UNKNOWN;
+	if (v === 0)
+		return '0';
+	return v < 0.1 ? '<0.1' : v < 1000 ? v.toFixed(1) : scaled(v);
+}
+
+// Per unit: its name, and the conversion from the API's unit (bytes per second, shares, events per second).
+const UNITS = {
+	bits: {name: 'Gbit/s', factor: 8e-9},
+	share: {name: '%', factor: 100},
+	events: {name: '/s', factor: 1},
+};
+
+function inUnit(v, unit) {
+	return oneDecimal(isKnown(v) ? v * UNITS[unit].factor : v);
+}
+
+function withUnit(v, unit) {
+	return isKnown(v) ? `${inUnit(v, unit)}${unit === 'events' ? '' : NBSP}${UNITS[unit].name}` : UNKNOWN;
 }
 
 function bitRate(bytesPerSecond) {
@@ -32,36 +60,39 @@ function lineRate(bitsPerSecond) {
 	return isKnown(bitsPerSecond) ? scaled(bitsPerSecond, 'bit/s') : UNKNOWN;
 }
 
+// Shares below 0.01 % are shown as parts per million.
 function share(v) {
-	return isKnown(v) ? `${shortNumber(v * 100)} %` : UNKNOWN;
+	if (!isKnown(v))
+		return UNKNOWN;
+	return v > 0 && v < 1e-4 ? `${shortNumber(v * 1e6)} per million` : `${shortNumber(v * 100)}${NBSP}%`;
 }
 
-function eventRate(v) {
-	return isKnown(v) ? scaled(v, '/s').replace(' /s', '/s') : UNKNOWN;
+function count(n, one, many = `${one}s`) {
+	return `${grouped(n)} ${n === 1 ? one : many}`;
 }
 
-function count(n, one, many) {
-	return `${n} ${n === 1 ? one : many}`;
+function grouped(n) {
+	return isKnown(n) ? String(n).replace(/\B(?=(\d{3})+$)/g, '\u202f') : UNKNOWN;
 }
 
 function span(ms) {
 	const s = Math.max(0, ms) / 1000;
-	if (s < 10)
+	if (s < 9.95)
 		return `${s.toFixed(1)} s`;
 	if (s < 120)
 		return `${Math.round(s)} s`;
 	if (s < 7200)
 		return `${Math.round(s / 60)} min`;
 	if (s < 172800)
-		return `${Math.floor(s / 3600)} h ${Math.round(s % 3600 / 60)} min`;
-	return `${Math.round(s / 86400)} days`;
+		return `${Math.floor(s / 3600)} h ${Math.floor(s % 3600 / 60)} min`;
+	return `${Math.floor(s / 86400)} days`;
 }
 
 function twoDigits(n) {
 	return String(n).padStart(2, '0');
 }
 
-// Of the reader's clock; with the day where it is not today's.
+// In the browser's time zone, with the date unless it is today.
 function clock(unixMs) {
 	const t = new Date(unixMs);
 	const time = [t.getHours(), t.getMinutes(), t.getSeconds()].map(twoDigits).join(':');
@@ -69,13 +100,13 @@ function clock(unixMs) {
 	return t.toDateString() === new Date().toDateString() ? time : `${day} ${time}`;
 }
 
-// A point in time, with the whole of it in UTC for whoever points at it.
+// A time; the tooltip shows it in UTC.
 function makeTime(unixMs) {
 	const utc = new Date(unixMs).toISOString();
-	return make('time', {datetime: utc, title: utc}, clock(unixMs));
+	return make('time', {datetime: utc, 'data-tip': `${utc.slice(0, 19).replace('T', ' ')} UTC`}, clock(unixMs));
 }
 
-// Names are other people's: what steers terminals or turns the direction of text is spelt out.
+// Replaces control and bidirectional formatting characters by their code points: names come from pods and cannot be trusted.
 function shown(name) {
 	if (!isKnown(name))
 		return UNKNOWN;
@@ -83,5 +114,16 @@ function shown(name) {
 		(c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-// "mlx5_2" stands before "mlx5_10".
+function sentenceCase(text) {
+	return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+// "slow_receiver_pcie" -> "Slow receiver PCIe"
+const ACRONYMS = {pcie: 'PCIe', nic: 'NIC', mtu: 'MTU', pfc: 'PFC', ecn: 'ECN', cnp: 'CNP', gid: 'GID', fec: 'FEC'};
+
+function causeTitle(cause) {
+	return sentenceCase(cause.split('_').map((word) => ACRONYMS[word] ?? word).join(' '));
+}
+
+// "mlx5_2" comes before "mlx5_10".
 const naturalOrder = new Intl.Collator('en', {numeric: true}).compare;

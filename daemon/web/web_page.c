@@ -1,15 +1,17 @@
-/* web_page.c - web_document.h, which document.py makes, holds the bytes; this file knows what to do
- * with them. */
+// SPDX-License-Identifier: Apache-2.0
+/* web_page.c - the documents' headers and unpacking; document.py generates the bytes in
+ * web_document.h. */
 #include "web_page.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <zlib.h>
 
 #include "web_document.h"
 
-#define GZIP_WINDOW (15 + 16) /* zlib.h: 16 more for a gzip member */
+#define GZIP_WINDOW (15 + 16) /* zlib.h: add 16 for the gzip format */
 
-/* Another rocelet of this address may have another page. */
+/* no-cache: another version of rocelet at this address may have another page. */
 #define HEADERS(policy)                                                                            \
 	"Content-Security-Policy", policy, "X-Content-Type-Options", "nosniff", "Referrer-Policy", \
 		"no-referrer", "Cache-Control", "no-cache", "Vary", "Accept-Encoding"
@@ -26,6 +28,25 @@ const struct web_page web_page = {web_packed, sizeof(web_packed), WEB_LEN,
 const struct web_page web_runbook = {runbook_packed,  sizeof(runbook_packed),
 				     RUNBOOK_LEN,     RUNBOOK_POLICY,
 				     runbook_headers, runbook_packed_headers};
+
+/* They have the style sheet of the whole runbook, and therefore its policy. */
+#define CAUSE_PAGE(name, length)                                                                   \
+	{#name,                                                                                    \
+	 {cause_##name##_packed, sizeof(cause_##name##_packed), length, RUNBOOK_POLICY,            \
+	  runbook_headers, runbook_packed_headers}},
+
+static const struct {
+	const char *name;
+	struct web_page page;
+} causes[] = {WEB_CAUSES(CAUSE_PAGE)};
+
+const struct web_page *web_cause(const char *name)
+{
+	for (size_t i = 0; i < sizeof(causes) / sizeof(causes[0]); i++)
+		if (strcmp(causes[i].name, name) == 0)
+			return &causes[i].page;
+	return NULL;
+}
 
 static int unpack(z_stream *z)
 {

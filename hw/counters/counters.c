@@ -1,9 +1,10 @@
-/* counters.c - lay out, then sample.
+// SPDX-License-Identifier: Apache-2.0
+/* counters.c - builds the layout, then samples it.
  *
- * Happy path of a sample: files, netlink and ethtool fill the slots' cells; the layout widens,
- * counts resets and sums up; the sample points at the result. What goes wrong costs its own
- * readings and counts as an error of its source. When a source says that it is no longer what was
- * listed, everything is laid out again: before the files are read, because that is noticed without
+ * Happy path of a sample: files, netlink and ethtool fill the cells of the slots; the layout widens
+ * them, counts resets and builds sums; the sample points to the result. An error makes only its own
+ * readings absent and counts as an error of its source. If a source no longer matches what was
+ * listed, the layout is rebuilt: for files before they are read, because that is detected without
  * reading; otherwise before the next sample. */
 #include "counters.h"
 
@@ -13,7 +14,7 @@
 #include "counters_setup.h"
 #include "fnv.h"
 
-/* Slow sources are asked this often. */
+/* Interval of the slow sources. */
 #define SLOW_MS 10000
 
 struct counters {
@@ -22,9 +23,9 @@ struct counters {
 	struct setup setup;
 	struct source_state sources[N_SOURCES]; /* errors and read_ms, since start */
 	uint64_t layout;
-	uint64_t digest;  /* of the hardware that is laid out */
-	uint64_t slow_ms; /* when the slow sources were asked last */
-	bool slow_asked;  /* in this layout */
+	uint64_t digest;  /* of the hardware in the layout */
+	uint64_t slow_ms; /* time of the last read of the slow sources */
+	bool slow_asked;  /* slow sources were read in this layout */
 	bool stale;
 	struct sample sample;
 };
@@ -49,9 +50,9 @@ void counters_free(struct counters *c)
 	free(c);
 }
 
-/* --- laying out ------------------------------------------------------------------------------- */
+/* --- layout ----------------------------------------------------------------------------------- */
 
-/* What the layout reads, for the age and error series. */
+/* Marks the sources that the layout reads, for the age and error series. */
 static void note_sources(struct counters *c)
 {
 	for (size_t i = 0; i < N_SOURCES; i++)
@@ -76,8 +77,8 @@ static int make_setup(struct counters *c, const struct host *host, struct setup 
 	return r;
 }
 
-/* Puts a new setup in place of the old one. The old files are closed before the new ones are
- * opened: there may not be descriptors for both. */
+/* Replaces the setup. Closes the old files before opening the new ones: there may not be enough
+ * descriptors for both. */
 static int counters_lay_out(struct counters *c, const struct host *host, bool files_changed)
 {
 	struct setup s;
@@ -120,8 +121,8 @@ static void fill_sample(struct counters *c, uint64_t now_ms)
 	memcpy(c->sample.sources, c->sources, sizeof(c->sources));
 }
 
-/* Over what a layout is made of. What state a port is in belongs to that only with node_exporter's
- * names. */
+/* Digest of everything that a layout depends on. The state of a port is included only if
+ * node_exporter's names are enabled. */
 static uint64_t counters_digest_of(const struct counters *c, const struct host *host,
 				   const struct plan *p)
 {
@@ -142,8 +143,8 @@ static uint64_t counters_digest_of(const struct counters *c, const struct host *
 	return h;
 }
 
-/* Most changes of a host are none of its counters: thousands of files would be opened anew for
- * nothing. */
+/* Whether the current layout is valid for this host. Most changes of a host do not affect counters,
+ * and a rebuild reopens thousands of files. */
 static bool is_laid_out(struct counters *c, const struct host *host)
 {
 	struct plan plan;
@@ -164,10 +165,11 @@ int counters_layout(struct counters *c, const struct host *host)
 	int r = is_laid_out(c, host) ? 1 : counters_lay_out(c, host, false);
 
 	if (r < 0)
-		c->digest = 0; /* not what is laid out */
+		c->digest = 0; /* retry next time: the new hardware is not in the layout */
 	if (r != 0)
 		return r < 0 ? r : 0;
-	/* The last sample's arrays are gone: it says "nothing read yet" until the next. */
+	/* The arrays of the last sample are freed: point to the new layout, without values until
+	 * the next sample. */
 	fill_sample(c, c->sample.taken_ms);
 	return 0;
 }
@@ -176,14 +178,15 @@ static void refresh_layout(struct counters *c, const struct host *host)
 {
 	bool files = statfiles_stale(&c->setup.files);
 
-	/* Out of memory: the old layout goes on, and we try again next time. */
+	/* On -ENOMEM the old layout stays in use, and the next call retries. */
 	if (files || c->stale)
 		counters_lay_out(c, host, files);
 }
 
 /* --- sampling --------------------------------------------------------------------------------- */
 
-/* A source was asked so many questions. What was not asked now keeps its age. */
+/* Updates the errors and the age of a source after a number of reads. A source without reads keeps
+ * its age. */
 static void note_read(struct counters *c, enum source source, size_t asked, size_t failed,
 		      uint64_t now_ms)
 {

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* counters.h - reads every counter of the host's RDMA ports, one sample at a time.
  *
- * Lay out once per change of the hardware (names, indices, descriptors are resolved here), then
- * sample often and cheaply: one RDMA netlink datagram for all ports, one ethtool statistics read
- * per netdev, held descriptors where only sysfs remains. A counter that cannot be read is absent in
- * that sample; nothing else suffers. */
+ * The layout is built once per change of the hardware (it resolves names, indices, descriptors), so
+ * that frequent samples are cheap: one RDMA netlink datagram for all ports, one ethtool statistics
+ * read per netdev, open descriptors where only sysfs remains. A counter that cannot be read is
+ * absent in that sample; others are not affected. */
 #pragma once
 
 #include "hw.h"
@@ -14,30 +15,29 @@ struct counters;
 struct counters_opts {
 	bool port_counters; /* also read ports/N/counters/ (costs one firmware command per file on
 			       mlx5) */
-	bool compat;	    /* readings for node_exporter's node_infiniband_* names too */
+	bool compat;	    /* also readings under node_exporter's node_infiniband_* names */
 };
 
-/* NULL only when out of memory. The struct hw must outlive it. */
+/* NULL only when out of memory. The struct hw must stay valid until counters_free(). */
 struct counters *counters_new(const struct hw *, const struct counters_opts *);
 void counters_free(struct counters *);
 
-/* Lays the sample out for this host. 32-bit extensions and reset counts of ports that stay are
- * kept. Never fails as a whole; -ENOMEM leaves the old layout. */
+/* Builds the layout for this host. Keeps the 32-bit extensions and reset counts of ports that
+ * remain. Never fails as a whole; -ENOMEM keeps the old layout. */
 int counters_layout(struct counters *, const struct host *);
 
 /* Takes one sample; the result is borrowed until the next call of counters_read(),
- * counters_layout() or counters_free(). The host, which must be the one that was laid out last, is
- * needed when a source is no longer what it was then. now_ms: monotonic. */
+ * counters_layout() or counters_free(). host must be the one of the last counters_layout(), in case
+ * the layout must be rebuilt. now_ms: monotonic. */
 const struct sample *counters_read(struct counters *, const struct host *, uint64_t now_ms);
 
-/* Reads one port of the last sample again, without what the driver is asked for seldom: from then
- * on the sample has newer readings of this port than of others. Returns how many questions drivers
- * were asked, or -ESTALE: the port is no longer what was laid out, and the next sample will tell.
- */
+/* Reads one port of the last sample again, without slow sources: the sample then has newer readings
+ * of this port than of others. Returns the number of driver queries, or -ESTALE: the port no longer
+ * matches the layout, which the next sample rebuilds. */
 int counters_read_port(struct counters *, size_t port);
 
-/* Enables the named optional counters on all ports that have them (RDMA_NLDEV_CMD_STAT_SET replaces
- * the whole set). Needs CAP_NET_ADMIN. names: n strings. Returns 0 or the first failure, having
- * tried all. */
+/* Enables the named optional counters on all ports that have them, in addition to the enabled ones
+ * (RDMA_NLDEV_CMD_STAT_SET replaces the whole set). Needs CAP_NET_ADMIN. names: n strings. Tries
+ * all ports; returns 0 or the first failure. */
 int counters_enable_optional(const struct hw *, const struct host *, const char *const *names,
 			     size_t n, struct err *);

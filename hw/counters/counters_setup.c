@@ -1,7 +1,8 @@
-/* counters_setup.c - find out what every port has, and lay it out.
+// SPDX-License-Identifier: Apache-2.0
+/* counters_setup.c - discovers the counters of every port and builds the layout.
  *
- * Two steps, because netlink is asked for all ports at once: first all targets are added and
- * probed, then port by port every source is listed into slots. A source that a port does not have
+ * Two steps, because netlink is queried for all ports at once: first all targets are added and
+ * probed, then every source of each port is listed into slots. A source that a port does not have
  * adds nothing. */
 #include "counters_setup.h"
 
@@ -27,11 +28,10 @@ void setup_done(struct setup *s)
 	nlpoll_done(&s->polls);
 }
 
-/* --- the ports that can be sampled from here, in the order of the host -------------------------
- */
+/* --- reachable ports, in the order of the host ------------------------------------------------ */
 
-/* A device in another namespace shows us neither files nor answers. A name that is no file name
- * would lead elsewhere. */
+/* A device in another namespace has neither visible files nor netlink answers. A name that is not a
+ * file name would lead to another path. */
 static bool is_within_reach(const struct rdma_dev *dev)
 {
 	return dev->nsid == NSID_HOST && dev->name[0] && dev->name[0] != '.' &&
@@ -42,7 +42,7 @@ static enum nic counters_setup_nic_of(const struct rdma_dev *dev, const struct h
 {
 	const struct function *fn = dev->function[0] ? host_function(host, dev->function) : NULL;
 
-	/* A software device stands on someone else's function. */
+	/* A software device has no vendor: its function is that of its netdev. */
 	return dict_nic(dev->driver, fn && !dev->driver[0] ? fn->vendor : 0);
 }
 
@@ -159,14 +159,15 @@ static void add_targets(struct setup *s, struct plan_port *pp)
 		pp->polls[k] = NO_SLOT;
 	if (pp->has_index && pp->port)
 		add_target(s, pp, POLL_STAT);
-	/* bnxt's ports count their own. */
+	/* bnxt has its own resource counters per port. */
 	if (pp->has_index && !pp->port && pp->nic != NIC_BNXT)
 		add_target(s, pp, POLL_RESOURCES);
 	if (has_own_nic(pp)) {
 		add_target(s, pp, POLL_PAUSE);
 		add_target(s, pp, pp->nic == NIC_BNXT ? POLL_DCB_FRAMES : POLL_DCB);
 	}
-	/* Elsewhere RDMA bypasses the netdev's own statistics. */
+	/* Only for software devices: the RDMA traffic of hardware bypasses the netdev's statistics.
+	 */
 	if (dict_is_software(pp->nic) && pp->netdev_ifindex > 0 && pp->netdev_nsid >= NSID_HOST)
 		add_target(s, pp, POLL_LINK);
 }
@@ -183,11 +184,12 @@ static int targets_probe(struct setup *s, struct plan *plan)
 
 /* --- optional counters ------------------------------------------------------------------------ */
 
-/* The kernel replaces the whole set, so what is on already stays in it. */
+/* Buffer for one port's optional counters, including the enabled ones, as the kernel replaces the
+ * whole set. */
 
 #define OPTIONAL_MAX 64
 
-/* One port's; index and enabled as the kernel tells them. */
+/* An optional counter of one port, as reported by the kernel. */
 struct optional_counter {
 	char name[DICT_NAME_MAX + 1];
 	uint32_t index;
@@ -236,7 +238,7 @@ static bool counters_setup_is_wanted(const char *name, const char *const *names,
 	return false;
 }
 
-/* A port without optional counters, or a kernel that does not know them, is no failure. */
+/* Not an error: a port without optional counters, or a kernel that does not support them. */
 static int enable_on_port(struct nlsock *s, uint32_t dev, uint32_t port, const char *const *names,
 			  size_t n_names, struct err *e)
 {
@@ -258,7 +260,7 @@ static int enable_on_port(struct nlsock *s, uint32_t dev, uint32_t port, const c
 
 struct indices {
 	const struct host *host;
-	uint32_t *of; /* by device of the host, NLDEV_ANY = none */
+	uint32_t *of; /* indexed like host->rdma, NLDEV_ANY = none */
 };
 
 static void on_optional_device(const char *name, uint32_t index, void *arg)
@@ -345,7 +347,7 @@ static struct listing listing(const struct listing_ctx *x, const struct plan_por
 	return (struct listing){&x->setup->layout, place, pp->nic, source, x->opts->compat};
 }
 
-/* Most ports lack most lists; but one that is there and cannot be read is an error. */
+/* Counts a list that exists but cannot be read; a missing list is normal. */
 static void note_list(struct setup *s, enum source source, int r)
 {
 	s->layout.failed |= r == -ENOMEM;
@@ -368,7 +370,7 @@ static void list_files(const struct listing_ctx *x, const struct plan_port *pp,
 		  statfiles_add(&x->setup->files, x->hw->sys_fd, path, counters_setup_on_name, &l));
 }
 
-/* Returns whether the target told anything when it was probed. */
+/* Returns whether the target reported any names when it was probed. */
 static bool list_target(const struct listing_ctx *x, const struct plan_port *pp,
 			enum nlpoll_kind kind, enum dict_place place)
 {
@@ -399,8 +401,8 @@ static void list_optional(const struct listing_ctx *x, const struct plan_port *p
 					counters[i].enabled);
 }
 
-/* How long the kernel answers from its last reading, in ms; set when the driver is loaded, or by an
- * administrator. RDMA netlink does not have it. */
+/* Adds the interval in ms for which the kernel caches its last reading; set by the driver or an
+ * administrator. Not available over RDMA netlink. */
 static void list_lifespan(const struct listing_ctx *x, const struct plan_port *pp)
 {
 	uint64_t ms;
@@ -420,7 +422,7 @@ static void list_compat(const struct listing_ctx *x, const struct plan_port *pp)
 	if (!pp->port)
 		layout_constant(l, SOURCE_SYSFS, dict_compat_gauge(COMPAT_INFO), pp->info, 1);
 	if (pp->port) {
-		/* 0 is "no change" there, which is also what it has for an unknown state. */
+		/* node_exporter reports 0 ("no change") for an unknown state, too. */
 		layout_constant(l, SOURCE_SYSFS, dict_compat_gauge(COMPAT_STATE_ID), "", pp->state);
 		layout_constant(l, SOURCE_SYSFS, dict_compat_gauge(COMPAT_PHYSICAL_STATE_ID), "",
 				pp->phys_state);

@@ -1,5 +1,6 @@
-/* counters_setup.h - what is read, from where, into which readings: made once per change of the
- * hardware. Private to counters.c. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* counters_setup.h - which counters are read from which source into which readings: built once per
+ * change of the hardware. Private to counters.c. */
 #pragma once
 
 #include "counters.h"
@@ -7,21 +8,21 @@
 #include "nlpoll.h"
 #include "statfiles.h"
 
-/* One port (or, port 0, one whole device) as the host described it. */
+/* One port, or, with port 0, one whole device, from the host's inventory. */
 struct plan_port {
 	char device[RDMA_NAME_SIZE];
 	uint32_t port;
 	enum nic nic;
-	bool has_index; /* index is the device's in RDMA netlink */
+	bool has_index; /* index is the nldev device index */
 	uint32_t index;
 	char netdev[IFNAMSIZ];
 	int netdev_nsid, netdev_ifindex; /* 0 = none */
 	enum port_state state;
 	enum phys_state phys_state;
 	uint64_t rate_bps;
-	/* Port 0: labels of node_infiniband_info, with room for each byte of them escaped. */
+	/* Port 0: labels of node_infiniband_info, with room for escaping every byte. */
 	char info[2 * (2 * RDMA_TEXT_SIZE + RDMA_FW_SIZE) + 64];
-	/* Targets of struct nlpoll, NO_SLOT = none. */
+	/* Index of the port's target per poll kind in struct nlpoll, NO_SLOT = none. */
 	uint32_t polls[N_POLL_KINDS];
 };
 
@@ -34,16 +35,16 @@ struct plan {
 int plan_make(struct plan *, const struct host *);
 void plan_done(struct plan *);
 
-/* The sources, and the layout that they fill. */
+/* The sources and the layout that they fill. */
 struct setup {
 	struct layout layout;
 	struct statfiles files;
 	struct nicstats nics;
 	struct nlpoll polls;
-	size_t unlisted[N_SOURCES]; /* lists that are there but could not be read */
+	size_t unlisted[N_SOURCES]; /* lists that exist but could not be read */
 };
 
 void setup_init(struct setup *);
 void setup_done(struct setup *);
-/* Lists and probes everything and lays the readings out. No file is held open yet. */
+/* Lists and probes all sources and builds the layout. Keeps no counter file open yet. */
 int setup_make(struct setup *, const struct hw *, const struct counters_opts *, struct plan *);

@@ -1,5 +1,6 @@
-/* dictionary.c - families, rows of places without vendors, and the matcher over all tables. Pure.
- */
+// SPDX-License-Identifier: Apache-2.0
+/* dictionary.c - metric families, rows that are the same for all vendors, and the look-up in all
+ * tables. Pure. */
 #include <stdio.h>
 #include <string.h>
 
@@ -14,17 +15,18 @@ static const struct family dict_families[N_FAMILIES] = {
 	ROCE_FAMILIES(X)
 #undef X
 		[F_COMPAT_STATE_ID] = {"node_infiniband_state_id",
-				       "Port state by its InfiniBand number, 4 is active.",
+				       "Port state by its InfiniBand number; 4: active.",
 				       METRIC_GAUGE},
-	[F_COMPAT_PHYSICAL_STATE_ID] =
-		{"node_infiniband_physical_state_id",
-		 "Physical port state by its InfiniBand number, 5 is link up.", METRIC_GAUGE},
+	[F_COMPAT_PHYSICAL_STATE_ID] = {"node_infiniband_physical_state_id",
+					"Physical port state by its InfiniBand number; 5: link up.",
+					METRIC_GAUGE},
 	[F_COMPAT_RATE] = {"node_infiniband_rate_bytes_per_second", "Rate of the link.",
 			   METRIC_GAUGE},
-	[F_COMPAT_LIFESPAN] = {"node_infiniband_lifespan_seconds",
-			       "hw_counters/lifespan in whole seconds, cut as node_exporter does.",
-			       METRIC_GAUGE},
-	[F_COMPAT_INFO] = {"node_infiniband_info", "The device's firmware and board.",
+	[F_COMPAT_LIFESPAN] =
+		{"node_infiniband_lifespan_seconds",
+		 "hw_counters/lifespan in whole seconds, truncated as by node_exporter.",
+		 METRIC_GAUGE},
+	[F_COMPAT_INFO] = {"node_infiniband_info", "Firmware and board of the device.",
 			   METRIC_GAUGE},
 #define X(vendor, name, unit)                                                                      \
 	[F_HW_##vendor] = {"node_infiniband_" name,                                                \
@@ -74,7 +76,7 @@ static const struct row pause_rows[] = {
 	MEASURED("tx_frames", PAUSE_FRAMES, TX, ONE, 2),
 };
 
-/* The frames are live with bnxt only; whoever asks leaves them out elsewhere. */
+/* The frame counts are live with bnxt only; for other drivers the caller omits them. */
 static const struct row dcb_rows[] = {
 	MEASURED("indications#", PFC_FRAMES, RX ",priority=\"#\"", ONE, 0),
 	MEASURED("requests#", PFC_FRAMES, TX ",priority=\"#\"", ONE, 0),
@@ -86,7 +88,7 @@ static const struct row netdev_rows[] = {
 	MEASURED("tx_bytes", BYTES, TX, ONE, 3),
 };
 
-/* Places whose vocabulary does not depend on the vendor; empty for the others. */
+/* Tables of places whose names do not depend on the vendor; empty for the others. */
 static const struct row_table dict_common_rows[N_DICT_PLACES] = {
 	[DICT_PORT] = ROWS(port_rows),
 	[DICT_PAUSE] = ROWS(pause_rows),
@@ -94,8 +96,7 @@ static const struct row_table dict_common_rows[N_DICT_PLACES] = {
 	[DICT_NETDEV] = ROWS(netdev_rows),
 };
 
-/* --- words --------------------------------------------------------------------------------------
- */
+/* --- names of sources ------------------------------------------------------------------------- */
 
 const char *source_name(enum source source)
 {
@@ -118,7 +119,7 @@ const char *source_name(enum source source)
 	return "";
 }
 
-/* --- which vendor ----------------------------------------------------------------------------- */
+/* --- vendors ---------------------------------------------------------------------------------- */
 
 static const struct {
 	const char *driver;
@@ -173,6 +174,30 @@ bool dict_is_software(enum nic nic)
 	return nic == NIC_RXE || nic == NIC_SIW;
 }
 
+/* Drivers and sources that are not listed are unknown: their documents do not tell.
+ *
+ * mlx5: ethtool's rx_vport_rdma_* and counters/port_rcv_data are queries of one vport, the PF's own
+ * (en_stats.c, ib_device counters in mad.c). Soft-RoCE counts in each RDMA device, and BPF programs
+ * at each netdev. */
+static const struct {
+	const char *source;
+	enum nic nic;
+	enum dict_vf_bytes vf_bytes;
+} vf_bytes_rows[] = {
+	{"ethtool", NIC_MLX5, VF_BYTES_SEPARATE}, {"sysfs", NIC_MLX5, VF_BYTES_SEPARATE},
+	{"netlink", NIC_RXE, VF_BYTES_SEPARATE},  {"sysfs", NIC_RXE, VF_BYTES_SEPARATE},
+	{"bpf", NIC_RXE, VF_BYTES_SEPARATE},	  {"bpf", NIC_SIW, VF_BYTES_SEPARATE},
+};
+
+enum dict_vf_bytes dict_vf_bytes(enum nic nic, const char *bytes_source)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(vf_bytes_rows); i++)
+		if (vf_bytes_rows[i].nic == nic &&
+		    strcmp(vf_bytes_rows[i].source, bytes_source) == 0)
+			return vf_bytes_rows[i].vf_bytes;
+	return VF_BYTES_UNKNOWN;
+}
+
 /* --- names and labels ------------------------------------------------------------------------- */
 
 static bool name_ok(const char *name)
@@ -187,7 +212,7 @@ static bool name_ok(const char *name)
 	return true;
 }
 
-/* Matches a row's name; *ret_number is the text that stood for '#', "" where there is none. */
+/* Matches a row's name; *ret_number is the number matched by '#', "" if the row has none. */
 static bool row_matches(const char *pattern, const char *name, char ret_number[3])
 {
 	size_t digits = 0;
@@ -238,7 +263,7 @@ static size_t match_table(const struct row_table *t, const char *name, struct me
 	return n;
 }
 
-/* A table of which `precede` others are better: each name of theirs comes before its names. */
+/* Matches a table that comes after `precede` others: its aliases rank below all of theirs. */
 static size_t match_after(const struct row_table *t, unsigned precede, const char *name,
 			  struct meaning *ret)
 {
@@ -249,7 +274,8 @@ static size_t match_after(const struct row_table *t, unsigned precede, const cha
 	return n;
 }
 
-/* The vendor's own table; for an unknown vendor every table, the first hit counts. */
+/* Matches the vendor's own table; for an unknown vendor all tables, and the first with a match
+ * counts. */
 static size_t match_vendor(const struct row_table *tables, enum nic nic, const char *name,
 			   struct meaning *ret)
 {
@@ -262,8 +288,8 @@ static size_t match_vendor(const struct row_table *tables, enum nic nic, const c
 	return n;
 }
 
-/* Drivers that vendors ship themselves like to borrow mlx5's names, but not its 32 bits. Some show
- * the same number under their own name, too. */
+/* Out-of-tree vendor drivers often use mlx5's names, but not its 32-bit width. Some also have the
+ * same counter under their own name, which takes precedence. */
 static size_t match_borrowed(enum nic nic, const char *name, struct meaning *ret)
 {
 	size_t n = 0;
@@ -280,7 +306,7 @@ static size_t pass_through(enum family_id family, const char *label, const char 
 {
 	int n = snprintf(ret->labels, sizeof(ret->labels), "%s=\"", label);
 
-	/* Room for the closing quote. */
+	/* Keeps room for the closing quote. */
 	if (!label_escape(ret->labels + n, sizeof(ret->labels) - n - 1, name))
 		return 0;
 	strcat(ret->labels, "\"");
@@ -291,7 +317,8 @@ static size_t pass_through(enum family_id family, const char *label, const char 
 	return 1;
 }
 
-/* Files beside the counters that are none: the age of a cached reading in ms, a raw register. */
+/* Files in hw_counters/ that are not counters: the lifetime of cached readings in ms, a raw
+ * register. */
 static bool not_a_counter(const char *name)
 {
 	return !strcmp(name, "lifespan") || !strcmp(name, "db_fifo_register");
@@ -317,7 +344,7 @@ static size_t lookup_hw_device(enum nic nic, const char *name, struct meaning *r
 	return n ? n : pass_through(F_HW_COUNTER, "name", name, ret);
 }
 
-/* The kernel's own name is always published, too. */
+/* The counter is always exported under the kernel's name, too. */
 static size_t lookup_port(const char *name, struct meaning *ret)
 {
 	size_t n = match_table(&dict_common_rows[DICT_PORT], name, ret);
@@ -347,7 +374,7 @@ size_t dict_lookup(enum dict_place place, enum nic nic, const char *name,
 		return pass_through(F_RESOURCES, "kind", name, ret);
 	case DICT_OPTIONAL:
 		return pass_through(F_OPTIONAL_ENABLED, "name", name, ret);
-	case DICT_PORT_EXT: /* the same as counters/, and only node_exporter names it apart */
+	case DICT_PORT_EXT: /* duplicates counters/; only node_exporter has separate names */
 	case N_DICT_PLACES:
 		break;
 	}
@@ -361,7 +388,7 @@ size_t dict_lookup_compat(enum dict_place place, const char *name, struct meanin
 	if (place >= N_DICT_PLACES || !match_table(&dict_compat_rows[place], name, all))
 		return 0;
 	*ret = all[0];
-	/* Same register, same width: mlx5 is whose names these are. */
+	/* The names are mlx5's, so its register width applies. */
 	if (place == DICT_HW && match_table(&dict_hw_rows[NIC_MLX5], name, all))
 		ret->wraps32 = all[0].wraps32;
 	return 1;

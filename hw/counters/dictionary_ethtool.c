@@ -1,4 +1,5 @@
-/* dictionary_ethtool.c - ethtool statistics that matter to RoCE, by the netdev's driver. Pure.
+// SPDX-License-Identifier: Apache-2.0
+/* dictionary_ethtool.c - ethtool statistics relevant to RoCE, by the netdev's driver. Pure.
  *
  * Names from linux/drivers/net/ethernet/: mellanox/mlx5/core/en_stats.c,
  * broadcom/bnxt/bnxt_ethtool.c, intel/ice/ice_ethtool.c, hisilicon/hns3/hns3pf/hclge_main.c,
@@ -61,8 +62,8 @@ static const struct row mlx5[] = {
 	ROW("rx_buffer_passed_thres_phy", BUFFER_THRESHOLD, ""),
 };
 
-/* PFC frames by priority are DCB's where it answers; traffic by priority where the driver has it,
- * by class of service otherwise. */
+/* PFC frames by priority come from DCB if available; traffic by priority if the driver has it, else
+ * by class of service. */
 static const struct row bnxt[] = {
 	RANK("rx_pfc_ena_frames_pri#", PFC_FRAMES, RX_PRIO, 1),
 	RANK("tx_pfc_ena_frames_pri#", PFC_FRAMES, TX_PRIO, 1),
@@ -95,7 +96,7 @@ static const struct row bnxt[] = {
 	ROW("rx_buffer_passed_threshold", BUFFER_THRESHOLD, ""),
 };
 
-/* A pause frame, of the link or of a priority, says stop or go here, and counts either way. */
+/* xoff and xon frames, of the link or of a priority, are counted separately here and added. */
 static const struct row ice[] = {
 	ROW("rx_priority_#_xoff.nic", PFC_FRAMES, RX_PRIO),
 	ROW("rx_priority_#_xon.nic", PFC_FRAMES, RX_PRIO),
@@ -110,7 +111,7 @@ static const struct row ice[] = {
 	ROW("rx_crc_errors.nic", PHY_CRC, ""),
 };
 
-/* Not the *_xoff_time ones: the driver calls them active cycles and nobody documents the unit. */
+/* Without *_xoff_time: the driver calls them active cycles, and the unit is undocumented. */
 static const struct row hns3[] = {
 	ROW("mac_rx_pfc_pri#_pkt_num", PFC_FRAMES, RX_PRIO),
 	ROW("mac_tx_pfc_pri#_pkt_num", PFC_FRAMES, TX_PRIO),
@@ -119,8 +120,8 @@ static const struct row hns3[] = {
 	ROW("mac_rx_fcs_err_pkt_num", PHY_CRC, ""),
 };
 
-/* PFC frames of all priorities at once, the time that each was paused by priority. The hw_*_dropped
- * are a function's Ethernet queues', not the port's. */
+/* PFC frames are counted for all priorities together, pause time per priority. Without
+ * hw_*_dropped, which belong to a function's Ethernet queues, not to the port. */
 static const struct row ionic[] = {
 	ROW("frames_rx_pripause", PFC_FRAMES, RX),
 	ROW("frames_tx_pripause", PFC_FRAMES, TX),

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* dictionary_hw.c - hw_counters names of each RDMA driver. Pure.
  *
  * Names from linux/drivers/infiniband/: hw/mlx5/counters.c, hw/bnxt_re/hw_counters.c,
@@ -14,8 +15,7 @@
 	{                                                                                          \
 		name, F_##family, labels, UNIT_ONE, 0, 0, true                                     \
 	}
-/* A q-counter of a port, and the same of a switchdev representor, where it takes the port's place.
- */
+/* A q-counter of a port, and the same of a switchdev representor, which replaces the port's. */
 #define QCNT(name, family, labels)                                                                 \
 	WRAPS(name, family, labels),                                                               \
 	{                                                                                          \
@@ -46,9 +46,9 @@ static const struct row mlx5[] = {
 	QCNT("duplicate_request", DUPLICATES, ""),
 	QCNT("roce_adp_retrans", ADAPTIVE_RETRANS, ""),
 	QCNT("roce_adp_retrans_to", ADAPTIVE_TIMEOUTS, ""),
-	QCNT("roce_slow_restart", SLOW_RESTARTS, KIND("used")),
-	QCNT("roce_slow_restart_cnps", SLOW_RESTARTS, KIND("cnp")),
-	QCNT("roce_slow_restart_trans", SLOW_RESTARTS, KIND("transition")),
+	QCNT("roce_slow_restart", SLOW_RESTARTS, ""),
+	QCNT("roce_slow_restart_cnps", SLOW_RESTART_CNPS, ""),
+	QCNT("roce_slow_restart_trans", SLOW_RESTART_TRANSITIONS, ""),
 	ROW("rx_icrc_encapsulated", ICRC_ERRORS, ""),
 	QCNT("req_cqe_error", CQE_ERRORS, REQ),
 	QCNT("resp_cqe_error", CQE_ERRORS, RESP),
@@ -71,7 +71,7 @@ static const struct row mlx5[] = {
 static const struct row bnxt[] = {
 	ROW("rx_ecn_marked_pkts", ECN_CE, ""),
 	ROW("tx_cnp_pkts", CNP_SENT, ""),
-	ALIAS("np_cnp_pkts", CNP_SENT, ""), /* the vendor's own package */
+	ALIAS("np_cnp_pkts", CNP_SENT, ""), /* out-of-tree driver of the vendor */
 	ROW("rx_cnp_pkts", CNP_RECEIVED, ""),
 	ROW("oos_drop_count", OUT_OF_SEQUENCE, ""),
 	ROW("seq_err_naks_rcvd", SEQUENCE_NAK, ""),
@@ -125,8 +125,8 @@ static const struct row bnxt[] = {
 	ROW("pacing_alerts", DOORBELL_PACING, KIND("alert")),
 };
 
-/* The driver accumulates its 32-bit registers itself. Names with spaces: third generation, which
- * has the requests without "iw". */
+/* The driver extends its 32-bit registers itself. Names with spaces are of the third generation,
+ * whose request counters have no "iw" prefix. */
 static const struct row irdma[] = {
 	ROW("RxECNMrkd", ECN_CE, ""),
 	ROW("cnpSent", CNP_SENT, ""),
@@ -166,7 +166,7 @@ static const struct row irdma[] = {
 static const struct row hns[] = {
 	ROW("tx_cnp_pkt", CNP_SENT, ""),
 	ROW("rx_cnp_pkt", CNP_RECEIVED, ""),
-	ROW("rx_err_pkt", ICRC_ERRORS, ""), /* wider: every packet found damaged */
+	ROW("rx_err_pkt", ICRC_ERRORS, ""), /* broader: all packets found damaged */
 	ROW("trp_get_mpt_err_pkt", REMOTE_ACCESS, RESP),
 	ROW("rx_pkt", PACKETS, RX),
 	ROW("tx_pkt", PACKETS, TX),
@@ -177,7 +177,7 @@ static const struct row ionic[] = {
 	ROW("rx_rdma_ecn_pkts", ECN_CE, ""),
 	ROW("tx_rdma_cnp_pkts", CNP_SENT, ""),
 	ROW("rx_rdma_cnp_pkts", CNP_RECEIVED, ""),
-	ROW("resp_rx_outouf_seq", OUT_OF_SEQUENCE, ""), /* the firmware's spelling */
+	ROW("resp_rx_outouf_seq", OUT_OF_SEQUENCE, ""), /* sic, the firmware's spelling */
 	ROW("req_rx_pkt_seq_err", SEQUENCE_NAK, ""),
 	ROW("req_rx_impl_nak_seq_err", IMPLIED_NAK, ""),
 	ROW("tx_rdma_ack_timeout", ACK_TIMEOUTS, ""),
@@ -233,8 +233,8 @@ static const struct row mana[] = {
 	ROW("tx_packets", PACKETS, TX),
 };
 
-/* What the ports count too (received CNPs, rate increases) passes through: one family, one level.
- */
+/* Counters that the ports have, too (received CNPs, rate increases), are passed through, so that a
+ * family has either port or device readings. */
 static const struct row mana_device[] = {
 	ROW("received_ecns", ECN_CE, ""),
 	ROW("sent_cnps", CNP_SENT, ""),
@@ -253,12 +253,12 @@ static const struct row rxe[] = {
 	ROW("rdma_sends", REQUESTS_SENT, OP("send")),
 	ROW("rcvd_pkts", PACKETS, RX),
 	ROW("sent_pkts", PACKETS, TX),
-	ROW("rcvd_bytes", BYTES, RX), /* newer than 6.12; before that only the netdev counts */
+	ROW("rcvd_bytes", BYTES, RX), /* newer than 6.12; before that use the netdev's counters */
 	ROW("sent_bytes", BYTES, TX),
 	ROW("link_downed", PHY_LINK_DOWN, ""),
 };
 
-/* Not RoCE but SRD: bytes, packets and drops mean the same, congestion does not exist. */
+/* SRD, not RoCE: bytes, packets and drops have the same meaning, there is no congestion control. */
 static const struct row efa[] = {
 	ROW("rx_bytes", BYTES, RX),
 	ROW("tx_bytes", BYTES, TX),
@@ -270,7 +270,7 @@ static const struct row efa[] = {
 	ROW("rdma_write_wrs", REQUESTS_SENT, OP("write")),
 };
 
-/* hw_*: the package that Alibaba ships; what it drops on sending has no direction in its name. */
+/* hw_*: Alibaba's out-of-tree driver; its send drops have no "tx" in their names. */
 static const struct row erdma[] = {
 	ROW("tx_reqs_cnt", REQUESTS_SENT, OP("any")),
 	ALIAS("hw_tx_reqs_cnt", REQUESTS_SENT, OP("any")),
@@ -302,8 +302,8 @@ const struct row_table dict_hw_rows[N_NICS] = {
 	[NIC_RXE] = ROWS(rxe),	 [NIC_EFA] = ROWS(efa),	    [NIC_ERDMA] = ROWS(erdma),
 };
 
-/* mlx5 has counters of the whole device in switchdev mode only: the physical function's own, while
- * its ports are representors. */
+/* mlx5 has device counters in switchdev mode only: those of the physical function, as its ports are
+ * representors then. */
 const struct row_table dict_hw_device_rows[N_NICS] = {
 	[NIC_MLX5] = ROWS(mlx5),
 	[NIC_MANA] = ROWS(mana_device),

@@ -1,4 +1,6 @@
-/* dictionary_rows.h - the tables behind dictionary.h: families, and rows from vendor names to them.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* dictionary_rows.h - the tables behind dictionary.h: families, and rows that map vendor names to
+ * them.
  *
  * Private to dictionary*.c. */
 #pragma once
@@ -12,15 +14,15 @@
 	X(CNP_SENT, "roce_cnp_sent_packets_total", COUNTER,                                        \
 	  "Congestion notification packets sent by this port.")                                    \
 	X(CNP_RECEIVED, "roce_cnp_received_packets_total", COUNTER,                                \
-	  "Congestion notification packets that reached this port.")                               \
+	  "Congestion notification packets received by this port.")                                \
 	X(CNP_HANDLED, "roce_cnp_handled_packets_total", COUNTER,                                  \
 	  "Congestion notification packets that lowered a sender's rate (reaction point).")        \
 	X(CNP_IGNORED, "roce_cnp_ignored_packets_total", COUNTER,                                  \
 	  "Congestion notification packets ignored; rising means the reaction point is off.")      \
 	X(CC_OPTIONAL, "roce_optional_congestion_packets_total", COUNTER,                          \
-	  "Congestion packets as the NIC's optional counters see them, to check the others by.")   \
+	  "Congestion packets counted by the NIC's optional counters, to check the others.")       \
 	X(RATE_LIMITED_QPS, "roce_rate_limited_qps", GAUGE,                                        \
-	  "Queue pairs whose rate is lowered by congestion control now.")                          \
+	  "Queue pairs whose rate is currently lowered by congestion control.")                    \
 	X(RATE_INCREASES, "roce_rate_increase_events_total", COUNTER,                              \
 	  "Times congestion control raised a rate again.")                                         \
 	X(CURRENT_RATE, "roce_current_rate", GAUGE,                                                \
@@ -35,43 +37,47 @@
 	  "Acknowledgement timers that fired with retries left; on soft-RoCE (rxe) retries after " \
 	  "NAKs too, its timeouts alone are in roce_soft_events_total.")                           \
 	X(RETRIES_EXCEEDED, "roce_transport_retries_exceeded_total", COUNTER,                      \
-	  "Queue pairs that died because the transport retries ran out.")                          \
+	  "Queue pairs that failed because the transport retries ran out.")                        \
 	X(RNR_RECEIVED, "roce_rnr_nak_received_total", COUNTER,                                    \
 	  "Receiver-not-ready NAKs received: the peer had no receive work request posted.")        \
 	X(RNR_SENT, "roce_rnr_nak_sent_total", COUNTER,                                            \
 	  "Receiver-not-ready NAKs sent: no receive work request was posted here.")                \
 	X(RNR_EXCEEDED, "roce_rnr_retries_exceeded_total", COUNTER,                                \
-	  "Queue pairs that died because the receiver-not-ready retries ran out.")                 \
+	  "Queue pairs that failed because the receiver-not-ready retries ran out.")               \
 	X(WQE_MISSING, "roce_receive_wqe_missing_total", COUNTER,                                  \
 	  "Packets that found no posted receive work request.")                                    \
 	X(DUPLICATES, "roce_duplicate_requests_total", COUNTER,                                    \
 	  "Requests received again: the peer retransmitted.")                                      \
 	X(ADAPTIVE_RETRANS, "roce_adaptive_retransmissions_total", COUNTER,                        \
-	  "Retransmissions by the firmware's own, faster retry.")                                  \
+	  "Retransmissions by the firmware's adaptive retry, which is faster.")                    \
 	X(ADAPTIVE_TIMEOUTS, "roce_adaptive_retransmission_timeouts_total", COUNTER,               \
-	  "Timeouts of the firmware's own, faster retry.")                                         \
+	  "Timeouts of the firmware's adaptive retry, which is faster.")                           \
 	X(SLOW_RESTARTS, "roce_slow_restarts_total", COUNTER,                                      \
-	  "Slow restarts of idle queue pairs: used, CNPs because of them, state transitions.")     \
+	  "Slow restarts of idle queue pairs.")                                                    \
+	X(SLOW_RESTART_CNPS, "roce_slow_restart_cnp_packets_total", COUNTER,                       \
+	  "Congestion notification packets sent because of slow restarts.")                        \
+	X(SLOW_RESTART_TRANSITIONS, "roce_slow_restart_transitions_total", COUNTER,                \
+	  "Changes of queue pairs to the state of slow restart.")                                  \
 	X(ICRC_ERRORS, "roce_icrc_errors_total", COUNTER,                                          \
-	  "RoCE packets with a wrong invariant CRC: corrupted where the frame checksum held.")     \
+	  "RoCE packets with a wrong invariant CRC but a correct frame checksum.")                 \
 	X(CQE_ERRORS, "roce_cqe_errors_total", COUNTER, "Completions with an error status.")       \
 	X(CQE_FLUSH_ERRORS, "roce_cqe_flush_errors_total", COUNTER,                                \
 	  "Completions flushed because their queue pair was in error.")                            \
 	X(REMOTE_ACCESS, "roce_remote_access_errors_total", COUNTER,                               \
 	  "Remote access errors; check the requester's side first.")                               \
 	X(REMOTE_INVALID, "roce_remote_invalid_requests_total", COUNTER,                           \
-	  "Requests that the remote side called invalid.")                                         \
+	  "Requests that the remote side rejected as invalid.")                                    \
 	X(LOCAL_LENGTH, "roce_local_length_errors_total", COUNTER,                                 \
-	  "Messages longer than the receive work request they met.")                               \
+	  "Messages longer than the receive work request posted for them.")                        \
 	X(REQUESTS_RECEIVED, "roce_requests_received_total", COUNTER,                              \
 	  "Requests received, by operation.")                                                      \
 	X(REQUESTS_SENT, "roce_requests_sent_total", COUNTER, "Requests sent, by operation.")      \
 	X(BYTES, "roce_bytes_total", COUNTER,                                                      \
-	  "RDMA bytes; bytes_source of roce_port_info says where they are counted.")               \
+	  "RDMA bytes; bytes_source of roce_port_info is their source.")                           \
 	X(PACKETS, "roce_packets_total", COUNTER, "RDMA packets.")                                 \
 	X(RESOURCES, "roce_resource_active", GAUGE, "RDMA objects in use, by kind.")               \
 	X(WATERMARKS, "roce_resource_watermark", GAUGE,                                            \
-	  "Most RDMA objects in use at one time, by kind.")                                        \
+	  "Maximum number of RDMA objects in use at the same time, by kind.")                      \
 	X(DOORBELL_PACING, "roce_doorbell_pacing_total", COUNTER,                                  \
 	  "Doorbell pacing events: the doorbell queue is under pressure.")                         \
 	X(PFC_FRAMES, "roce_pfc_pause_frames_total", COUNTER,                                      \
@@ -81,7 +87,7 @@
 	  "Time the priority was paused; its rate is the paused fraction.")                        \
 	X(PFC_TRANSITIONS, "roce_pfc_pause_transitions_total", COUNTER,                            \
 	  "Changes of the priority from paused to running.")                                       \
-	X(PFC_ENABLED, "roce_pfc_enabled", GAUGE, "1 where PFC is on for the priority.")           \
+	X(PFC_ENABLED, "roce_pfc_enabled", GAUGE, "1 if PFC is enabled for the priority.")         \
 	X(PAUSE_FRAMES, "roce_pause_frames_total", COUNTER,                                        \
 	  "IEEE 802.3x pause frames, all priorities at once.")                                     \
 	X(PAUSE_SECONDS, "roce_pause_seconds_total", COUNTER,                                      \
@@ -97,7 +103,7 @@
 	X(PRIORITY_DISCARDS, "roce_priority_discards_total", COUNTER,                              \
 	  "Packets of the priority dropped on arrival.")                                           \
 	X(HOST_ECN, "roce_host_ecn_marked_packets_total", COUNTER,                                 \
-	  "Packets our own NIC marked because the host could not keep up.")                        \
+	  "Packets marked by our own NIC because the host is too slow.")                           \
 	X(PORT_DISCARDS, "roce_port_discards_total", COUNTER,                                      \
 	  "Packets dropped by the port; received: the NIC cannot absorb, sent: link or pause.")    \
 	X(PCIE_STALLED, "roce_pcie_stalled_ratio", GAUGE,                                          \
@@ -108,26 +114,26 @@
 	  "Packets dropped because the NIC's PCIe buffer was full.")                               \
 	X(PCIE_SIGNAL, "roce_pcie_signal_errors_total", COUNTER, "PCIe signal integrity errors.")  \
 	X(PHY_CORRECTED, "roce_phy_corrected_bit_errors_total", COUNTER,                           \
-	  "Bits that forward error correction repaired.")                                          \
+	  "Bits corrected by forward error correction.")                                           \
 	X(PHY_FEC_BLOCKS, "roce_phy_fec_blocks_total", COUNTER,                                    \
-	  "Blocks that forward error correction repaired or gave up on.")                          \
+	  "Blocks that forward error correction corrected or could not correct.")                  \
 	X(PHY_SYMBOLS, "roce_phy_symbol_errors_total", COUNTER,                                    \
-	  "Symbol errors that forward error correction did not repair.")                           \
+	  "Symbol errors not corrected by forward error correction.")                              \
 	X(PHY_CRC, "roce_phy_crc_errors_total", COUNTER, "Frames received with a wrong checksum.") \
 	X(PHY_LINK_DOWN, "roce_phy_link_down_total", COUNTER, "Times the link went down.")         \
 	X(PHY_BITS, "roce_phy_received_bytes_total", COUNTER,                                      \
-	  "Everything the physical layer received, in bytes: the base for error ratios.")          \
+	  "All bytes received by the physical layer: the base for error ratios.")                  \
 	X(PHY_LANE, "roce_phy_lane_errors_total", COUNTER, "Errors by physical lane.")             \
 	X(BUFFER_THRESHOLD, "roce_buffer_threshold_passed_total", COUNTER,                         \
-	  "Times the port's buffer came close to overflowing.")                                    \
+	  "Times the port's buffer was nearly full.")                                              \
 	X(OPTIONAL_ENABLED, "roce_optional_counters_enabled", GAUGE,                               \
-	  "1 where the NIC's optional counter is switched on.")                                    \
+	  "1 if the NIC's optional counter is enabled.")                                           \
 	X(HW_COUNTER, "roce_hw_counters_total", COUNTER,                                           \
 	  "Hardware counters without a common name, under the driver's own name.")                 \
 	X(PORT_COUNTER, "roce_port_counters_total", COUNTER,                                       \
-	  "InfiniBand port counters, under the kernel's name; only when asked for.")
+	  "InfiniBand port counters, under the kernel's name; only if enabled.")
 
-/* node_exporter's names. X(vendor name, its name, unit, help) */
+/* node_exporter's names. X(vendor name, node_exporter's name, unit) */
 #define COMPAT_HW(X)                                                                               \
 	X(duplicate_request, "duplicate_requests_packets_total", ONE)                              \
 	X(implied_nak_seq_err, "implied_nak_seq_errors_total", ONE)                                \
@@ -214,7 +220,7 @@ enum family_id {
 				N_FAMILIES
 };
 
-/* '#' in a name stands for a number of one or two digits, which replaces '#' in the labels. */
+/* '#' in a name matches a number of one or two digits, which replaces '#' in the labels. */
 struct row {
 	const char *name;
 	enum family_id family;
@@ -224,7 +230,7 @@ struct row {
 	bool wraps32;
 };
 
-/* A table gives aliases below this. */
+/* Aliases in a table are below this. */
 #define N_ALIASES 2
 
 #define RX "direction=\"received\""
@@ -236,7 +242,7 @@ struct row {
 	}
 #define RANK(name, family, labels, rank) MEASURED(name, family, labels, ONE, rank)
 #define ROW(name, family, labels)	 RANK(name, family, labels, 0)
-/* Another name of a counter that has a row already: counts where that one is missing. */
+/* Another name of a counter that has a row already: used if that one is missing. */
 #define ALIAS(name, family, labels)                                                                \
 	{                                                                                          \
 		name, F_##family, labels, UNIT_ONE, 0, 1, false                                    \

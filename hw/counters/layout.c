@@ -1,4 +1,5 @@
-/* layout.c - ports, their cells and history, and the sums. */
+// SPDX-License-Identifier: Apache-2.0
+/* layout.c - the ports, their cells, the history of counters, and the sums. */
 #include "layout.h"
 
 #include <errno.h>
@@ -22,7 +23,7 @@ void layout_done(struct layout *l)
 	*l = (struct layout){0};
 }
 
-/* --- slots of the open port ------------------------------------------------------------------- */
+/* --- slots of the current port ---------------------------------------------------------------- */
 
 static struct draft_slot *add_slot(struct layout *l, enum source source, const char *name)
 {
@@ -67,7 +68,7 @@ void layout_constant(struct layout *l, enum source source, const struct family *
 
 /* --- ports ------------------------------------------------------------------------------------ */
 
-/* Takes over the shape, or forgets it for one that is the same. Returns its index. */
+/* Adds the shape, or frees it if an equal one exists. Returns the index. */
 static uint32_t keep_shape(struct layout *l, struct shape *s)
 {
 	struct shape *kept;
@@ -192,7 +193,7 @@ const char *layout_cell_name(const struct layout *l, uint32_t cell)
 {
 	size_t low = 0, high = l->n_places;
 
-	/* The last port that does not begin after the cell. */
+	/* The last port whose cells begin at or before the cell. */
 	while (high - low > 1) {
 		size_t mid = low + (high - low) / 2;
 
@@ -206,7 +207,7 @@ const char *layout_cell_name(const struct layout *l, uint32_t cell)
 
 /* --- history ---------------------------------------------------------------------------------- */
 
-/* Index of the port, searched from where it is expected; n_ports when it is new. */
+/* Index of the port, searched from the expected position; n_ports if it is not found. */
 static size_t layout_find_port(const struct layout *l, const struct sampled_port *p,
 			       size_t expected)
 {
@@ -224,7 +225,7 @@ static bool same_counter(const struct slot *a, const struct slot *b)
 	return a->source == b->source && !a->constant && !b->constant && !strcmp(a->name, b->name);
 }
 
-/* Both in the same order as a rule, so the search goes on behind the last hit. */
+/* Searches from behind the last match, as both usually have the same order. */
 static size_t layout_find_slot(const struct shape *s, const struct slot *wanted, size_t *hint)
 {
 	for (size_t i = 0; i < s->n_slots; i++) {
@@ -245,7 +246,7 @@ static void inherit_cell(struct widen *to, const struct widen *from)
 	to->seen = from->seen;
 }
 
-/* Returns how many of the old port's counters of this source were not found again. */
+/* Returns the number of the old port's counters of this source that are missing in the new one. */
 static size_t inherit_port(struct layout *l, size_t port, const struct layout *old, size_t old_port,
 			   enum source source)
 {
@@ -253,6 +254,7 @@ static size_t inherit_port(struct layout *l, size_t port, const struct layout *o
 	size_t lost = 0, hint = 0;
 
 	l->ports[port].resets = old->ports[old_port].resets;
+	l->ports[port].has_moved = old->ports[old_port].has_moved;
 	for (size_t i = 0; i < from->n_slots; i++)
 		lost += from->slots[i].source == source && !from->slots[i].constant;
 	for (size_t i = 0; i < s->n_slots; i++) {
@@ -282,7 +284,7 @@ size_t layout_inherit(struct layout *l, const struct layout *old, enum source so
 	return lost;
 }
 
-/* --- a sample --------------------------------------------------------------------------------- */
+/* --- sampling --------------------------------------------------------------------------------- */
 
 struct cells layout_port_cells(const struct layout *l, size_t port)
 {
@@ -292,9 +294,11 @@ struct cells layout_port_cells(const struct layout *l, size_t port)
 void layout_evaluate_port(struct layout *l, size_t port)
 {
 	struct cells cells = layout_port_cells(l, port);
+	struct widened widened = widen_port(&l->cells[cells.first], cells.n);
 
-	if (widen_port(&l->cells[cells.first], cells.n))
+	if (widened.is_reset)
 		l->ports[port].resets++;
+	l->ports[port].has_moved |= widened.has_moved;
 }
 
 void layout_evaluate(struct layout *l)
@@ -324,7 +328,8 @@ static void evaluate(const struct layout *l, size_t port, const struct shape *sh
 	}
 }
 
-/* To the next port that is asked for, or to the next family. */
+/* Moves to the next port, or after the last one to the next family; with one_port always to the
+ * next family. */
 static void step(const struct layout *l, struct reading_pos *pos)
 {
 	pos->at = 0;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "nicstats.h"
 
 #include <errno.h>
@@ -15,9 +16,9 @@
 
 /* --- ethtool -S ------------------------------------------------------------------------------- */
 
-/* The kernel copies as many names or values as the driver has at that moment, whatever room it was
- * offered (linux/net/ethtool/ioctl.c, ethtool_get_stats), and drivers add queues at any time. So
- * the buffer ends at a page that may not be touched: what does not fit is -EFAULT. */
+/* The kernel copies as many names or values as the driver has at that moment, ignoring the buffer's
+ * size (linux/net/ethtool/ioctl.c, ethtool_get_stats), and drivers add queues at any time. So a
+ * guard page follows the buffer: an overrun returns -EFAULT. */
 #define ETHTOOL_CLOSED ((struct ethtool){.fd = -1})
 
 #define ROOM  (4u << 20) /* untouched pages cost nothing */
@@ -39,7 +40,7 @@ static int map_buffer(struct ethtool *et)
 	return 0;
 }
 
-/* On first use. */
+/* Opens on first use. */
 static int ethtool_open(struct ethtool *et)
 {
 	int r;
@@ -76,7 +77,7 @@ static int call(struct ethtool *et, const char *ifname, void *data)
 	return ioctl(et->fd, SIOCETHTOOL, &ifr) < 0 ? -errno : 0;
 }
 
-/* How many statistics the driver has now. */
+/* The driver's current number of statistics. */
 static int statistics_count(struct ethtool *et, const char *ifname, uint32_t *ret)
 {
 	struct ethtool_sset_info *info = et->map;
@@ -93,7 +94,7 @@ static int statistics_count(struct ethtool *et, const char *ifname, uint32_t *re
 	return 0;
 }
 
-/* Names, not always terminated; borrowed until the next call. Returns their number. */
+/* Names may be unterminated; borrowed until the next call. Returns their number. */
 static int ethtool_names(struct ethtool *et, const char *ifname, const char (**ret)[32])
 {
 	struct ethtool_gstrings *names = et->map;
@@ -113,8 +114,8 @@ static int ethtool_names(struct ethtool *et, const char *ifname, const char (**r
 	return (int)names->len;
 }
 
-/* In the order of the names; borrowed until the next call. -ESTALE: the driver has another number
- * of statistics by now, the names are to be read again. */
+/* Values in the order of the names; borrowed until the next call. -ESTALE: the number of statistics
+ * has changed, the names must be read again. */
 static int ethtool_values(struct ethtool *et, const char *ifname, uint32_t expected,
 			  const uint64_t **ret)
 {
@@ -131,8 +132,7 @@ static int ethtool_values(struct ethtool *et, const char *ifname, uint32_t expec
 	return 0;
 }
 
-/* --- all netdevs --------------------------------------------------------------------------------
- */
+/* --- all netdevs ------------------------------------------------------------------------------ */
 
 void nicstats_init(struct nicstats *ns)
 {

@@ -1,5 +1,6 @@
-/* nicstats.h - the ethtool statistics that matter, of all netdevs: which of a driver's hundreds
- * feed which slot is found out once. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* nicstats.h - reads the relevant ethtool statistics of all netdevs. Which of a driver's hundreds
+ * of statistics feed which slot is determined once. */
 #pragma once
 
 #include <net/if.h>
@@ -9,12 +10,12 @@
 #include "layout.h"
 
 struct nicstats_pick {
-	uint32_t index, slot; /* within the driver's statistics, the layout */
+	uint32_t index, slot; /* index in the driver's statistics, and slot in the layout */
 };
 
 struct nicstats_nic {
 	char ifname[IFNAMSIZ];
-	uint32_t count; /* statistics the driver had */
+	uint32_t count; /* number of the driver's statistics when listed */
 	struct nicstats_pick *picks;
 	size_t n;
 };
@@ -22,7 +23,7 @@ struct nicstats_nic {
 struct nicstats {
 	struct ethtool {
 		int fd;	   /* -1 = closed */
-		void *map; /* one buffer for all ioctls */
+		void *map; /* buffer shared by all ioctls */
 	} ethtool;
 	struct nicstats_nic *nics;
 	size_t n;
@@ -31,13 +32,13 @@ struct nicstats {
 void nicstats_init(struct nicstats *);
 void nicstats_done(struct nicstats *);
 
-/* Lists one netdev's names. 0; -EOPNOTSUPP and the like where there are none. */
+/* Lists one netdev's statistics. Returns 0, or -EOPNOTSUPP or another errno if there are none. */
 int nicstats_add(struct nicstats *, const char *ifname, layout_slot_fn *, void *arg);
-/* Forgets netdevs and statistics that no reading uses. */
+/* Drops netdevs and statistics that no reading uses. */
 void nicstats_trim(struct nicstats *, const struct layout *);
-/* Reads all netdevs. Returns the number that failed; *ret_stale is set when a driver has another
- * number of statistics by now. */
+/* Reads all netdevs. Returns the number that failed; sets *ret_stale if a driver's number of
+ * statistics has changed. */
 size_t nicstats_read(struct nicstats *, struct layout *, bool *ret_stale);
-/* The same of those that feed these cells alone; *asked grows by how many those are. */
+/* The same for the netdevs that feed these cells; adds their number to *asked. */
 size_t nicstats_read_cells(struct nicstats *, struct layout *, const struct cells *, size_t *asked,
 			   bool *ret_stale);

@@ -1,11 +1,11 @@
-/* nlpoll.c - the one way through the table of kinds.
+// SPDX-License-Identifier: Apache-2.0
+/* nlpoll.c - polls counters of all kinds over netlink.
  *
- * Every kind is a request, a socket and a decoder that calls back with (name, value) pairs. Probing
- * writes the names down; reading expects the same names again, in the same order as a rule, and
- * writes the values into the slots. A name that is new or missing (an optional counter was
- * switched) makes the layout stale. Can fail by: no such family or command in this kernel (the
- * probe finds no names); the device went away (its reading is absent); no answer in time (all of
- * that kind are absent). */
+ * Every kind has a request, a socket and a decoder that calls back with (name, value) pairs.
+ * Probing stores the names; reading expects the same names, usually in the same order, and writes
+ * the values into the cells. A new or missing name (an optional counter was switched) makes the
+ * layout stale. Errors: the kernel has no such family or command (probing finds no names); the
+ * device was removed (its readings are absent); timeout (all readings of that kind are absent). */
 #include "nlpoll.h"
 
 #include <linux/ethtool_netlink.h>
@@ -27,9 +27,9 @@ struct nlpoll_kind_ops {
 	int protocol; /* NETLINK_* */
 	enum source source;
 	bool slow;
-	/* family: id of generic netlink's "ethtool"; NULL when out of memory */
+	/* family: generic netlink id of "ethtool"; NULL when out of memory */
 	struct nl_msg *(*request)(const struct nlpoll_id *, uint16_t family);
-	/* Negative: not an answer of this kind, or malformed. */
+	/* Negative: another message, or malformed. */
 	int (*decode)(const struct nlmsghdr *, uint16_t family, named_value_fn *, void *arg);
 };
 
@@ -151,7 +151,7 @@ bool nlpoll_is_slow(enum nlpoll_kind kind)
 	return nlpoll_kinds[kind].slow;
 }
 
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- setup ------------------------------------------------------------------------------------ */
 
 void nlpoll_init(struct nlpoll *p)
 {
@@ -215,7 +215,7 @@ static void find_family(struct nlpoll *p)
 		p->ethtool_family = nlsock_family(s, ETHTOOL_GENL_NAME);
 }
 
-/* --- asking ----------------------------------------------------------------------------------- */
+/* --- requests --------------------------------------------------------------------------------- */
 
 static int nlpoll_add_request(struct nldev_batch *b, const struct nlpoll *p, enum nlpoll_kind kind,
 			      const struct nlpoll_target *t)
@@ -234,8 +234,8 @@ static int make_batch(struct nlpoll *p, enum nlpoll_kind kind)
 	return r;
 }
 
-static int nlpoll_ask(struct nlpoll *p, enum nlpoll_kind kind, const struct nldev_batch *b,
-		      nlsock_batch_fn *fn, void *arg)
+static int nlpoll_query(struct nlpoll *p, enum nlpoll_kind kind, const struct nldev_batch *b,
+			nlsock_batch_fn *fn, void *arg)
 {
 	struct nlsock *s = b->n ? nlpoll_open_socket(p, nlpoll_kinds[kind].protocol) : NULL;
 
@@ -292,7 +292,7 @@ static int probe_kind(struct nlpoll *p, enum nlpoll_kind kind)
 	int r = make_batch(p, kind);
 
 	if (r == 0)
-		nlpoll_ask(p, kind, &g->batch, on_probed, &pr);
+		nlpoll_query(p, kind, &g->batch, on_probed, &pr);
 	for (size_t i = 0; i < g->n && r == 0; i++)
 		r = make_slots(&g->targets[i]);
 	return r < 0 ? r : pr.error;
@@ -304,7 +304,7 @@ int nlpoll_probe(struct nlpoll *p)
 
 	if (p->groups[POLL_PAUSE].n)
 		find_family(p);
-	/* A request without a family would never be answered. */
+	/* A request without a family would get no answer. */
 	if (!p->ethtool_family)
 		drop_targets(&p->groups[POLL_PAUSE]);
 	for (enum nlpoll_kind kind = 0; kind < N_POLL_KINDS && r == 0; kind++)
@@ -312,7 +312,7 @@ int nlpoll_probe(struct nlpoll *p)
 	return r;
 }
 
-/* From slots to cells; false: there are none. */
+/* Maps slots to cells; false if there are none. */
 static bool nlpoll_find_cells(const struct nlpoll_target *t, const struct layout *l)
 {
 	bool any = false;
@@ -337,7 +337,7 @@ void nlpoll_trim(struct nlpoll *p, const struct layout *l)
 				target_done(&g->targets[i]);
 		}
 		g->n = kept;
-		/* Without memory for the smaller batch there is nothing to ask. */
+		/* Without memory for the smaller batch no requests are sent. */
 		if (make_batch(p, kind) < 0)
 			nldev_batch_done(&g->batch);
 	}
@@ -358,7 +358,7 @@ struct delivery {
 	bool *stale;
 };
 
-/* Index of the name, searched from where it is expected; t->n when it is new. */
+/* Index of the name, searched from the expected position; t->n if it is new. */
 static size_t find_name(const struct nlpoll_target *t, const char *name)
 {
 	for (size_t i = 0; i < t->n; i++) {
@@ -410,7 +410,7 @@ int nlpoll_deliver(enum nlpoll_kind kind, struct nlpoll_target *t, const struct 
 struct reading_pass {
 	struct nlpoll *p;
 	enum nlpoll_kind kind;
-	struct nlpoll_target *targets; /* that are asked, in this order */
+	struct nlpoll_target *targets; /* targets of the requests, in the same order */
 	struct layout *layout;
 	bool *stale;
 	size_t answered;
@@ -433,11 +433,11 @@ size_t nlpoll_read(struct nlpoll *p, enum nlpoll_kind kind, struct layout *l, bo
 
 	for (size_t i = 0; i < g->n; i++)
 		mark_unread(&g->targets[i], l);
-	nlpoll_ask(p, kind, &g->batch, nlpoll_on_answer, &pass);
+	nlpoll_query(p, kind, &g->batch, nlpoll_on_answer, &pass);
 	return g->n - pass.answered;
 }
 
-/* Of a port: all of its cells or none. */
+/* A target feeds either all cells of a port or none, so the first one decides. */
 static bool feeds(const struct nlpoll_target *t, const struct cells *cells)
 {
 	for (size_t i = 0; i < t->n; i++)
@@ -460,7 +460,7 @@ size_t nlpoll_read_cells(struct nlpoll *p, enum nlpoll_kind kind, struct layout 
 			continue;
 		mark_unread(&g->targets[i], l);
 		if (nlpoll_add_request(&one, p, kind, &g->targets[i]) == 0)
-			nlpoll_ask(p, kind, &one, nlpoll_on_answer, &pass);
+			nlpoll_query(p, kind, &one, nlpoll_on_answer, &pass);
 		nldev_batch_done(&one);
 		(*asked)++;
 		failed += !pass.answered;

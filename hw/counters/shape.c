@@ -1,6 +1,8 @@
-/* shape.c - of one family only the lowest rank survives: it decides for all labels together, so
- * that received and sent bytes never come from different sources. Of its counters with the same
- * labels only the lowest alias survives. Survivors that agree in labels are added up. */
+// SPDX-License-Identifier: Apache-2.0
+/* shape.c - selects the counters to use. In a family only those of the lowest rank are kept, for
+ * all labels together, so that received and sent bytes never come from different sources. Of those
+ * with the same labels only the lowest alias is kept. The remaining ones with the same labels are
+ * added. */
 #include "shape.h"
 
 #include <errno.h>
@@ -13,7 +15,7 @@
 struct candidate {
 	const struct family *family;
 	const char *labels; /* interned */
-	uint32_t slot;	    /* of the draft */
+	uint32_t slot;	    /* index in the draft */
 	enum unit unit;
 	unsigned rank, alias;
 };
@@ -62,7 +64,7 @@ int draft_meaning(struct draft *d, struct intern *strings, const struct family *
 	return 0;
 }
 
-/* --- which of them count ---------------------------------------------------------------------- */
+/* --- selection -------------------------------------------------------------------------------- */
 
 static int compare_u64(uint64_t a, uint64_t b)
 {
@@ -90,7 +92,7 @@ static bool is_outranked(const struct candidate *c, const struct candidate *best
 	return best->rank != c->rank || (best->labels == c->labels && best->alias != c->alias);
 }
 
-/* Drops every candidate that is outranked; they are sorted. */
+/* Drops outranked candidates; they must be sorted. */
 static void keep_best(struct draft *d)
 {
 	size_t kept = 0;
@@ -104,7 +106,7 @@ static void keep_best(struct draft *d)
 	d->n_candidates = kept;
 }
 
-/* Gives the slots that count a cell; returns how many do. */
+/* Assigns cells to the slots that are used; returns their number. */
 static size_t number_cells(struct draft *d)
 {
 	size_t n = 0;
@@ -130,7 +132,7 @@ static size_t count_families(void)
 
 static bool shape_alloc(struct shape *s, size_t n_slots, size_t n_candidates)
 {
-	/* One more than needed: nothing is not a failure. */
+	/* One more than needed, as calloc(0) may return NULL. */
 	s->slots = calloc(n_slots + 1, sizeof(*s->slots));
 	s->series = calloc(n_candidates + 1, sizeof(*s->series));
 	s->terms = calloc(n_candidates + 1, sizeof(*s->terms));
@@ -161,7 +163,7 @@ static void index_families(struct shape *s)
 	}
 }
 
-/* The candidates are sorted, the cells numbered. */
+/* The candidates must be sorted and the cells assigned. */
 static int shape_fill(struct shape *s, const struct draft *d, size_t n_cells)
 {
 	if (!shape_alloc(s, n_cells, d->n_candidates)) {
@@ -186,7 +188,7 @@ int shape_make(struct shape *ret, struct draft *d)
 	return shape_fill(ret, d, number_cells(d));
 }
 
-/* Names and labels are interned. */
+/* Names and labels are interned, so pointers can be compared. */
 static bool same_slot(const struct slot *a, const struct slot *b)
 {
 	return a->name == b->name && a->source == b->source && a->constant == b->constant &&

@@ -1,17 +1,17 @@
-/* shape.h - what a port's vendor counters mean, and which of them count. Pure.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* shape.h - the meanings of a port's vendor counters, and which of them are used. Pure.
  *
- * A draft takes a port's counters one after the other, each with what it means. Of several for one
- * family the best counts; the others are dropped, and what is left has a cell each. All functions
- * of a NIC have the same counters: what their ports have in common is a shape. */
+ * A draft collects a port's counters, each with its meanings. Of several counters for one family
+ * the best are used and get a cell each; the others are dropped. All functions of a NIC have the
+ * same counters: the structure that their ports share is a shape. */
 #pragma once
 
 #include <stddef.h>
 
 #include "dictionary.h"
 
-/* One copy of each string, with a pointer that stays put until intern_done(). */
-
-/* Zero-initialised it is empty. */
+/* Interned strings: one copy of each, with a pointer that is valid until intern_done().
+ * Zero-initialised it is empty. */
 struct intern {
 	char **slots; /* open addressing, a power of two */
 	size_t n, cap;
@@ -23,15 +23,15 @@ void intern_done(struct intern *);
 
 #define NO_SLOT UINT32_MAX
 
-/* A vendor counter that some reading needs. */
+/* A vendor counter that some reading uses. */
 struct slot {
 	const char *name; /* the vendor's */
 	enum source source;
-	bool constant; /* its value was set while laying out */
+	bool constant; /* its value was set while building the layout */
 	bool wraps32, monotonic;
 };
 
-/* A reading of every port of a shape: the sum of its terms. */
+/* A reading of every port with the shape: the sum of its terms. */
 struct series {
 	const struct family *family;
 	const char *labels;
@@ -44,19 +44,19 @@ struct shape {
 	size_t n_slots;
 	struct series *series; /* by family, then labels */
 	size_t n_series;
-	uint32_t *terms; /* cells, counted from the port's first */
+	uint32_t *terms; /* cells, relative to the port's first */
 	size_t n_terms;
-	uint32_t *starts; /* by family: its first series; one more for the end */
+	uint32_t *starts; /* index of a family's first series, by family; plus the end */
 };
 
-/* A counter of the port that is being laid out. */
+/* A counter of the port whose layout is being built. */
 struct draft_slot {
 	struct slot slot;
 	uint64_t value; /* when constant */
-	uint32_t cell;	/* of the port, once its shape is made; NO_SLOT = no reading needs it */
+	uint32_t cell;	/* relative to the port's first, set by shape_make(); NO_SLOT = unused */
 };
 
-/* Zero-initialised it is empty; to be emptied for the next port it keeps its memory. */
+/* Zero-initialised it is empty. Setting the counts to 0 for the next port keeps the memory. */
 struct draft {
 	struct draft_slot *slots;
 	size_t n_slots;
@@ -64,16 +64,16 @@ struct draft {
 	size_t n_candidates;
 };
 
-/* Adds a counter; borrowed until the next. Names live in `strings`. NULL: out of memory. */
+/* Adds a counter; borrowed until the next call. `strings` owns the names. NULL: out of memory. */
 struct draft_slot *draft_slot(struct draft *, struct intern *strings, enum source,
 			      const char *name);
-/* One thing that the last counter means; see struct meaning. -ENOMEM. */
+/* Adds a meaning to the last counter; see struct meaning. -ENOMEM. */
 int draft_meaning(struct draft *, struct intern *strings, const struct family *, const char *labels,
 		  enum unit, unsigned rank, unsigned alias);
 void draft_done(struct draft *);
 
-/* Gives the counters that count their cells. -ENOMEM. */
+/* Selects the counters and assigns cells. -ENOMEM. */
 int shape_make(struct shape *ret, struct draft *);
-/* Of the same strings. */
+/* Whether the shapes are equal; both must use the same struct intern. */
 bool shape_same(const struct shape *, const struct shape *);
 void shape_done(struct shape *);

@@ -1,12 +1,13 @@
-/* statfiles.c - list, hold, pread.
+// SPDX-License-Identifier: Apache-2.0
+/* statfiles.c - lists counter files, keeps them open and reads them.
  *
- * A file can go bad in every way: gone (ENODEV, ENOENT), EIO, EINVAL, "N/A (no PMA)", empty,
- * negative, endless. Each costs that one reading and counts as one error.
+ * A file can fail in many ways: removed (ENODEV, ENOENT), EIO, EINVAL, "N/A (no PMA)", empty,
+ * negative, endless. Each makes that reading absent and counts as one error.
  *
- * On sysfs a removed file says ENODEV. In a copied tree a removed or replaced file goes on living
- * behind its descriptor, so the directory's modification time is looked at for each sample. That
- * clock ticks in milliseconds: a change in the tick of the listing itself would go unseen, which is
- * why the first reading after a listing also looks for files without a name. */
+ * A removed sysfs file returns ENODEV. In a copied tree a removed or replaced file stays readable
+ * through its descriptor, so the directory's modification time is checked for each sample. Its
+ * resolution is a few milliseconds: a change in the same tick as the listing would be missed, so
+ * the first sample after a listing also checks for files without a link. */
 #include "statfiles.h"
 
 #include <dirent.h>
@@ -21,10 +22,9 @@
 #include "array.h"
 #include "cleanup.h"
 
-/* Descriptors that the rest of the process needs: connections, sockets, the next look at the host.
- */
+/* Descriptors reserved for the rest of the process: connections, sockets, the next scan. */
 #define FD_RESERVE 256
-#define NUMBER_MAX 24 /* 20 digits, a newline, and enough to notice more */
+#define NUMBER_MAX 24 /* 20 digits, a newline, and room to detect longer texts */
 
 /* --- pure ------------------------------------------------------------------------------------- */
 
@@ -52,9 +52,9 @@ bool statfile_parse(const char *text, size_t n, uint64_t *ret)
 	return true;
 }
 
-/* mlx5 stamps the age of its cached reading only when counter 0 is read (do_get_hw_stats returns
- * fewer counters than the port has otherwise): once it was, the others cost no firmware command for
- * 10 ms. */
+/* Reads counter 0 first: mlx5 updates the age of its cached reading only then (do_get_hw_stats
+ * returns fewer counters than the port has otherwise); after that the others need no firmware
+ * command for 10 ms. */
 static int statfiles_read_order(const char *name)
 {
 	return strcmp(name, "rx_write_requests") != 0 &&
@@ -108,7 +108,7 @@ static int list_names(int fd, struct names *ret)
 	return 0;
 }
 
-/* A layout numbers its slots one after the other. */
+/* A layout numbers slots consecutively. */
 static void add_files(struct statdir *dir, const struct names *names, layout_slot_fn *fn, void *arg)
 {
 	for (size_t i = 0; i < names->n; i++) {
@@ -129,7 +129,7 @@ int statfiles_add(struct statfiles *sf, int dir_fd, const char *path, layout_slo
 	struct stat st;
 	int r;
 
-	/* The time comes first: a change while we list must not go unseen. */
+	/* fstat() before listing, so that a change during the listing is detected. */
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return -errno;
 	dir = array_push(sf->dirs, sf->n_dirs);
@@ -154,9 +154,9 @@ void statfiles_done(struct statfiles *sf)
 	*sf = (struct statfiles){0};
 }
 
-/* --- holding ---------------------------------------------------------------------------------- */
+/* --- open files ------------------------------------------------------------------------------- */
 
-/* The kernel hands out the lowest free number: one this high means that few are left. */
+/* The kernel returns the lowest free descriptor: one above this limit means that few are left. */
 static int highest_fd(void)
 {
 	struct rlimit lim;
@@ -169,14 +169,14 @@ static int highest_fd(void)
 
 static int statfiles_open_file(const struct statdir *dir, const struct layout *l, uint32_t cell)
 {
-	/* O_NONBLOCK: whatever is there instead of a file must not stop us. */
+	/* O_NONBLOCK: another kind of file must not block us. */
 	int fd = openat(dir->fd, layout_cell_name(l, cell),
 			O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
 
 	return fd < 0 ? -errno : fd;
 }
 
-/* As a descriptor to keep, -1 where there is none to spare. */
+/* Returns a descriptor to keep, -1 if too few are left. */
 static int hold_file(const struct statdir *dir, const struct layout *l, uint32_t cell, int highest)
 {
 	AUTO_FD fd = statfiles_open_file(dir, l, cell);
@@ -184,7 +184,7 @@ static int hold_file(const struct statdir *dir, const struct layout *l, uint32_t
 	return fd < 0 || fd > highest ? -1 : take_fd(&fd);
 }
 
-/* From slots to the cells of those that are used. */
+/* Replaces the range of slots by the range of their cells. */
 static void statfiles_find_cells(struct statdir *dir, const struct layout *l)
 {
 	uint32_t slot = dir->first, end = slot + dir->n;
@@ -233,7 +233,7 @@ static bool statfiles_read_number(int fd, uint64_t *ret)
 	return n > 0 && (size_t)n < sizeof(buf) && statfile_parse(buf, (size_t)n, ret);
 }
 
-/* held: its descriptor or -1. */
+/* held: open descriptor of the file, or -1. */
 static bool statfiles_read_file(const struct statdir *dir, int held, const struct layout *l,
 				uint32_t cell, uint64_t *ret)
 {

@@ -1,8 +1,9 @@
-/* statfiles.h - counters that are files of one number each, read through held descriptors.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* statfiles.h - counters in files with one number each, read through open descriptors.
  *
- * A directory is listed once; then its files are opened, kept open and read with pread(). When the
- * descriptors run out, files are opened for each reading instead. A directory that changed since
- * makes the whole set stale: who owns it lists again. */
+ * A directory is listed once; its files are opened, kept open and read with pread(). If descriptors
+ * run out, files are opened for each reading instead. A directory that has changed since makes the
+ * whole set stale: the owner must list again. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,12 +13,12 @@
 
 #include "layout.h"
 
-/* More entries than any driver has; the rest of a directory is not looked at. */
+/* Exceeds the entries of any driver; the rest of a directory is ignored. */
 #define STATFILES_PER_DIR 512
 
 struct statdir {
 	int fd;
-	/* Its files: while listing their slots, then their cells. They follow each other. */
+	/* Consecutive numbers of its files: their slots while listing, then their cells. */
 	uint32_t first, n;
 	struct timespec changed;
 };
@@ -26,25 +27,25 @@ struct statdir {
 struct statfiles {
 	struct statdir *dirs;
 	size_t n_dirs;
-	int *fds; /* of all files, by directory and cell; -1 = open it for each reading */
+	int *fds; /* of all files, by directory and cell; -1 = opened for each reading */
 	size_t n_files;
-	bool check_links; /* no reading since they were listed: look at every file's links, too */
+	bool check_links; /* first reading since the listing: check every file's link count, too */
 };
 
-/* Lists a directory, path relative to dir_fd, in the order that is cheapest to read. 0 or a
+/* Lists a directory, path relative to dir_fd, in the order that is cheapest to read. Returns 0 or a
  * negative errno; -ENOENT is normal. */
 int statfiles_add(struct statfiles *, int dir_fd, const char *path, layout_slot_fn *, void *arg);
-/* Forgets what the finished layout does not use; to be called once. 0 or -ENOMEM. */
+/* Drops files that the finished layout does not use; call it once. Returns 0 or -ENOMEM. */
 int statfiles_trim(struct statfiles *, const struct layout *);
-/* Opens the files that are left, as far as descriptors go. */
+/* Opens the remaining files, as far as descriptors are available. */
 void statfiles_open(struct statfiles *, const struct layout *);
 void statfiles_done(struct statfiles *);
 
-/* A directory is no longer what was listed. */
+/* Whether a directory has changed since it was listed. */
 bool statfiles_stale(const struct statfiles *);
-/* Reads all files into their slots' cells. Returns the number of readings that failed. */
+/* Reads all files into their cells. Returns the number of failed readings. */
 size_t statfiles_read(struct statfiles *, struct layout *);
-/* The same of the files that feed these cells alone; *asked grows by how many those are. */
+/* The same for the files that feed these cells; adds their number to *asked. */
 size_t statfiles_read_cells(struct statfiles *, struct layout *, const struct cells *,
 			    size_t *asked);
 

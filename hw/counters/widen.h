@@ -1,31 +1,37 @@
-/* widen.h - makes 64-bit counters of 32-bit ones, and notices when a port's counters started over.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* widen.h - extends 32-bit counters to 64 bits, and detects resets of a port's counters.
  *
- * Pure. All counters of a port are judged together, because a reset (driver reload, function reset)
- * takes them all and a wrap takes one: in one sample, if exactly one counter fell, it is a 32-bit
- * one, it was in the upper half of its range and the step that a wrap would mean is below 2^31, it
- * wrapped. Every other fall is a reset of the port. */
+ * Pure. All counters of a port are evaluated together, because a reset (driver reload, function
+ * reset) affects all of them and a wrap only one. A counter wrapped if, in one sample, it is the
+ * only one that fell, has 32 bits, was in the upper half of its range, and the step across the wrap
+ * is below 2^31. Every other fall is a reset of the port. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* One counter. Zero-initialised, then wraps32 and monotonic set, it is new. */
+/* One counter. A new one is zero-initialised, with wraps32 and monotonic set. */
 struct widen {
 	uint64_t raw;	/* in: as read in this sample */
 	uint64_t last;	/* the last raw value that was read */
-	uint32_t wraps; /* so far */
+	uint32_t wraps; /* number of wraps since the last reset */
 	bool ok;	/* in: raw was read in this sample */
 	bool seen;	/* last is valid */
 	bool wraps32, monotonic;
 };
 
-/* After widen_port(): the 64-bit value; valid while ok. */
+/* The 64-bit value after widen_port(); valid if ok. */
 static inline uint64_t widen_value(const struct widen *w)
 {
 	return w->last + ((uint64_t)w->wraps << 32);
 }
 
-/* Judges the n counters of one port after a sample. Returns true when the port started over: all
- * wraps are forgotten. */
-bool widen_port(struct widen *counters, size_t n);
+/* What a sample changed in a port's counters. */
+struct widened {
+	bool is_reset;	/* they started over; all wraps are cleared */
+	bool has_moved; /* a counter has another value than when it was read last */
+};
+
+/* Evaluates the n counters of one port after a sample. */
+struct widened widen_port(struct widen *counters, size_t n);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "dcb.h"
 
 #include <errno.h>
@@ -37,11 +38,11 @@ static int copy_pfc(struct pfc *ret, struct nlattr *a)
 	return 0;
 }
 
-/* Newer than the headers of some supported build machines (6.1 ends before it). */
+/* Missing in the headers of some supported build machines (6.1). */
 #define ATTR_APP_TRUST_TABLE 11 /* DCB_ATTR_DCB_APP_TRUST_TABLE, Linux 6.2 */
 
-/* The attributes of the answer and those of its nest for IEEE 802.1Qaz, which is empty where the
- * device tells none. */
+/* The attributes of the answer and of its IEEE 802.1Qaz nest; the latter are NULL if the device has
+ * none. */
 struct ieee_answer {
 	struct nlattr *top[DCB_ATTR_DCBX + 1];
 	struct nlattr *ieee[ATTR_APP_TRUST_TABLE + 1];
@@ -85,8 +86,8 @@ int dcb_decode_pfc(const struct nlmsghdr *h, struct pfc *ret)
 
 /* --- settings --------------------------------------------------------------------------------- */
 
-/* The kernel tells the newest entry first (dcb_app_add()). Drivers that leave the older ones of a
- * DSCP in the table have given the hardware the newest. */
+/* The kernel reports the newest entry first (dcb_app_add()). Several entries for one DSCP may
+ * remain in the table; drivers program the newest into the hardware, so the first one counts. */
 static void add_app(const struct dcb_app *app, struct port_settings *s)
 {
 	if (app->selector != IEEE_8021QAZ_APP_SEL_DSCP || app->protocol >= N_DSCP ||
@@ -116,7 +117,7 @@ static int add_apps(struct nlattr *table, struct port_settings *s)
 	return 0;
 }
 
-/* Selectors, the one that is asked first at the front. */
+/* The table lists the trusted selectors in order of precedence. */
 static bool is_dscp_trusted(struct nlattr *table)
 {
 	struct nlattr *a;
@@ -128,7 +129,7 @@ static bool is_dscp_trusted(struct nlattr *table)
 	return false;
 }
 
-/* Drivers of RoCE NICs tell no trust: they go by DSCP as long as the table has an entry for one. */
+/* Drivers of RoCE NICs do not report trust: they use DSCP if the table has an entry for one. */
 static void add_dscp(const struct ieee_answer *a, struct port_settings *s)
 {
 	struct nlattr *table = a->ieee[DCB_ATTR_IEEE_APP_TABLE];

@@ -1,8 +1,9 @@
-/* dcb.h - what data centre bridging netlink tells of a port: priority flow control and its frames,
- * traffic classes, DSCP to priority, DCBX. Pure.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* dcb.h - data centre bridging netlink: a port's priority flow control and its frames, traffic
+ * classes, DSCP to priority, DCBX. Pure.
  *
  * Wire facts: linux/include/uapi/linux/dcbnl.h, linux/net/dcb/dcbnl.c (dcbnl_ieee_fill). The frame
- * counts are live with bnxt; mlx5 copies them from statistics that nobody refreshes. */
+ * counts are live with bnxt; mlx5 copies them from statistics that may be stale. */
 #pragma once
 
 #include <netlink/msg.h>
@@ -14,18 +15,18 @@
 
 struct pfc {
 	uint8_t enabled;		    /* one bit per priority */
-	uint8_t classes;		    /* how many can have PFC at a time */
-	uint16_t delay;			    /* round trip allowed for, in bits */
+	uint8_t classes;		    /* how many priorities can have PFC at a time */
+	uint16_t delay;			    /* round trip allowance, in bits */
 	uint64_t requests[N_PRIORITIES];    /* PFC frames sent */
 	uint64_t indications[N_PRIORITIES]; /* PFC frames received */
 };
 
 /* NULL when out of memory; the caller frees with nlmsg_free(). */
 struct nl_msg *dcb_ieee_request(const char *ifname);
-/* -EPROTO: another message. -EBADMSG: attributes of the wrong form. -ENODATA: the device does not
- * do PFC. The output is untouched on failure. */
+/* -EPROTO: another message. -EBADMSG: malformed attributes. -ENODATA: the device has no PFC. The
+ * output is untouched on failure. */
 int dcb_decode_pfc(const struct nlmsghdr *, struct pfc *ret);
-/* Adds what the same answer tells of DSCP, PFC, the peer's PFC, ETS and DCBX; parts of the wrong
- * form, or with values that no port can have, stay as they are. 0, -EPROTO, or -EBADMSG where the
- * message as a whole is malformed. */
+/* Adds DSCP, PFC, the peer's PFC, ETS and DCBX from the same answer; parts that are malformed or
+ * have impossible values remain unchanged. Returns 0, -EPROTO, or -EBADMSG if the message as a
+ * whole is malformed. */
 int dcb_decode_settings(const struct nlmsghdr *, struct port_settings *ret);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "genl.h"
 
 #include <errno.h>
@@ -98,7 +99,7 @@ struct nl_msg *devlink_dump_reporters(uint16_t family)
 			    NLM_F_DUMP);
 }
 
-/* devlink_recover_notify() in linux/net/devlink/health.c: RECOVER, for errors as for their end. */
+/* devlink_recover_notify() in linux/net/devlink/health.c uses RECOVER for errors and recoveries. */
 bool devlink_is_health_event(const struct nlmsghdr *h, uint16_t family)
 {
 	return genl_is(h, family, DEVLINK_CMD_HEALTH_REPORTER_RECOVER) ||
@@ -148,7 +149,7 @@ struct nl_msg *pause_request(uint16_t family, int ifindex, bool frames)
 		return NULL;
 	}
 	nla_nest_end(msg, header);
-	/* The ethtool family validates strictly: a nest must say that it is one. */
+	/* The ethtool family validates strictly: a nest must have its flag set. */
 	header->nla_type |= NLA_F_NESTED;
 	return msg;
 }

@@ -1,4 +1,5 @@
-/* nldev.c - RDMA netlink messages to and from plain values. */
+// SPDX-License-Identifier: Apache-2.0
+/* nldev.c - builds and decodes RDMA netlink messages. */
 #include "nldev.h"
 
 #include <errno.h>
@@ -12,7 +13,7 @@
 
 _Static_assert(RDMA_NLDEV_ATTR_STAT_HWCOUNTER_DYNAMIC == 95, "attributes are ABI, ours follow it");
 
-/* The whole attribute space in one table; only what we read is checked. */
+/* One table for the whole attribute space; only attributes that we read are checked. */
 static const struct nla_policy policy[NLDEV_ATTR_LAST + 1] = {
 	[RDMA_NLDEV_ATTR_DEV_INDEX] = {.type = NLA_U32},
 	[RDMA_NLDEV_ATTR_DEV_NAME] = {.type = NLA_STRING, .maxlen = RDMA_NAME_SIZE},
@@ -116,7 +117,7 @@ static int nldev_parse(const struct nlmsghdr *h, int cmd, struct nlattr *tb[NLDE
 	return 0;
 }
 
-/* Names become parts of sysfs paths. */
+/* A name becomes part of a sysfs path. */
 static bool is_sane_name(const char *s)
 {
 	return *s && !strchr(s, '/') && strcmp(s, ".") != 0 && strcmp(s, "..") != 0;
@@ -166,8 +167,8 @@ int nldev_decode_port(const struct nlmsghdr *h, struct nldev_port *ret)
 	struct nldev_port p = {0};
 	int r = nldev_parse(h, RDMA_NLDEV_CMD_PORT_GET, tb);
 
-	/* The answer about one port bears the device's command (nldev_port_get_doit()), those of
-	 * a dump the port's (nldev_port_get_dumpit()). */
+	/* The answer for one port has the command of the device (nldev_port_get_doit()), those of a
+	 * dump that of the port (nldev_port_get_dumpit()). */
 	if (r == -EPROTO)
 		r = nldev_parse(h, RDMA_NLDEV_CMD_GET, tb);
 
@@ -302,10 +303,11 @@ struct nl_msg *nldev_get_chardev(uint32_t index, const char *kind)
 
 /* --- counters and resources ------------------------------------------------------------------- */
 
-/* One entry of a table, its attributes by type. Negative ends the walk. */
+/* Handles one entry of a table; tb: its attributes by type. A negative return stops the iteration.
+ */
 typedef int entry_fn(struct nlattr **tb, void *arg);
 
-/* Walks the entries of the given type in the table. Returns how many there are. */
+/* Iterates over the entries of the given type in the table. Returns their number. */
 static int walk_table(const struct nlattr *table, int entry, entry_fn *fn, void *arg)
 {
 	struct nlattr *tb[NLDEV_ATTR_LAST + 1], *a;
@@ -335,7 +337,8 @@ static int walk_answer(const struct nlmsghdr *h, int cmd, int table, int entry, 
 	return r < 0 ? r : walk_table(top[table], entry, fn, arg);
 }
 
-/* The name, or NULL when it does not end: what libnl's policies promise about that has changed. */
+/* The name, or NULL if it is not terminated: whether libnl's policies guarantee that depends on its
+ * version. */
 static const char *get_name(const struct nlattr *a)
 {
 	return a && memchr(nla_data(a), '\0', (size_t)nla_len(a)) ? nla_data(a) : NULL;
@@ -381,7 +384,7 @@ struct status_walk {
 	void *arg;
 };
 
-/* Only optional counters carry HWCOUNTER_DYNAMIC. */
+/* Only optional counters have HWCOUNTER_DYNAMIC. */
 static int nldev_on_status(struct nlattr **tb, void *arg)
 {
 	const struct status_walk *w = arg;

@@ -1,4 +1,6 @@
-/* nldev.h - RDMA netlink (client NLDEV): requests, and answers and events as plain values. Pure.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* nldev.h - RDMA netlink (client NLDEV): builds requests, decodes answers and events to plain
+ * values. Pure.
  *
  * Wire facts: linux/include/uapi/rdma/rdma_netlink.h; linux/drivers/infiniband/core/nldev.c
  * (fill_dev_info, fill_port_info, nldev_sys_get_doit, nldev_get_chardev, rdma_nl_notify_event). A
@@ -12,8 +14,8 @@
 
 #include "model.h"
 
-/* Newer than the headers of some supported build machines (6.1 ends before them): commands, groups
- * and attributes are numbered in rdma_netlink.h of Linux 6.12 and later. */
+/* Missing in the headers of some supported build machines (6.1): commands, groups and attributes of
+ * rdma_netlink.h in Linux 6.12 and later. */
 #define NLDEV_CMD_MONITOR	28
 #define NLDEV_GROUP_NOTIFY	4
 #define NLDEV_ATTR_EVENT_TYPE	102
@@ -22,27 +24,27 @@
 
 /* --- requests ----------------------------------------------------------------------------- */
 
-#define NLDEV_ANY UINT32_MAX /* leaves the attribute out */
+#define NLDEV_ANY UINT32_MAX /* omits the attribute */
 
-/* A request for one RDMA_NLDEV_CMD_*; flags: NLM_F_DUMP or 0. NULL when out of memory. The caller
- * may append attributes and frees it with nlmsg_free(). */
+/* A request with the command RDMA_NLDEV_CMD_*; flags: NLM_F_DUMP or 0. NULL when out of memory. The
+ * caller may append attributes and frees it with nlmsg_free(). */
 struct nl_msg *nldev_request(int cmd, int flags, uint32_t dev_index, uint32_t port);
 
-/* Requests laid one after the other, for nlsock_batch(). Zero-initialised it is empty. */
+/* Concatenated requests for nlsock_batch(). Zero-initialised it is empty. */
 struct nldev_batch {
 	uint8_t *buf;
 	size_t len, size;
 	size_t n;
 };
 
-/* Appends a request, which is taken and freed in every case; NULL is -ENOMEM. */
+/* Appends a request and frees it in every case; NULL returns -ENOMEM. */
 int nldev_batch_add(struct nldev_batch *, struct nl_msg *);
 void nldev_batch_done(struct nldev_batch *);
 
 /* --- answers ------------------------------------------------------------------------------ */
 
 /* All decoders: -EPROTO for a message of another command, -EBADMSG for attributes of the wrong size
- * or when what identifies the object is missing; outputs are untouched on failure. */
+ * or if the object's identity is missing; outputs are untouched on failure. */
 
 struct nldev_dev {
 	uint32_t index;
@@ -58,7 +60,7 @@ struct nldev_port {
 	uint32_t dev_index, port;
 	enum port_state state;
 	enum phys_state phys_state;
-	int netdev_ifindex; /* 0 = none in the asking namespace */
+	int netdev_ifindex; /* 0 = none in the socket's namespace */
 	char netdev[IFNAMSIZ];
 	bool has_lid; /* InfiniBand only */
 	uint32_t lid;
@@ -66,17 +68,17 @@ struct nldev_port {
 
 int nldev_decode_dev(const struct nlmsghdr *, struct nldev_dev *ret);
 int nldev_decode_port(const struct nlmsghdr *, struct nldev_port *ret);
-/* SYS_GET. *ret_monitor: the kernel sends events (RDMA_NL_GROUP_NOTIFY); may be NULL. */
+/* SYS_GET. *ret_monitor: whether the kernel sends events (RDMA_NL_GROUP_NOTIFY); may be NULL. */
 int nldev_decode_sys(const struct nlmsghdr *, enum rdma_netns_mode *ret, bool *ret_monitor);
 
 struct nldev_chardev {
 	char name[32];	    /* below /dev/infiniband */
 	uint64_t dev;	    /* dev_t, huge_encode_dev() */
-	uint32_t driver_id; /* enum rdma_driver_id, 0 = not told */
+	uint32_t driver_id; /* enum rdma_driver_id, 0 = unknown */
 };
 
 int nldev_decode_chardev(const struct nlmsghdr *, struct nldev_chardev *ret);
-/* The kernel driver's RDMA id in words: "mlx5", "rxe"; "" for a number without a name. */
+/* Name of the kernel driver's RDMA id: "mlx5", "rxe"; "" for an unknown id. */
 const char *nldev_driver_name(uint32_t driver_id);
 
 /* --- events ------------------------------------------------------------------------------- */
@@ -89,13 +91,13 @@ enum nldev_event_type {
 	NLDEV_NETDEV_DETACH,
 	NLDEV_RENAME,
 	NLDEV_NETDEV_RENAME,
-	NLDEV_EVENT_OTHER, /* newer than this list */
+	NLDEV_EVENT_OTHER, /* not in this list */
 };
 
-/* Everything but the type may be missing: 0 and "". */
+/* Everything except the type may be missing: then 0 or "". */
 struct nldev_event {
 	enum nldev_event_type type;
-	uint32_t dev_index; /* NLDEV_ANY = not told */
+	uint32_t dev_index; /* NLDEV_ANY = missing */
 	char name[RDMA_NAME_SIZE];
 	uint32_t port;
 	int netdev_ifindex;
@@ -111,10 +113,10 @@ int nldev_decode_event(const struct nlmsghdr *, struct nldev_event *ret);
 
 struct nl_msg *nldev_move(uint32_t index, int netns_fd);
 struct nl_msg *nldev_rename(uint32_t index, const char *name);
-/* A software device of that kind ("rxe") on a netdev of the socket's own namespace. */
+/* Creates a software device of that kind ("rxe") on a netdev of the socket's namespace. */
 struct nl_msg *nldev_new_link(const char *name, const char *kind, const char *ifname);
 struct nl_msg *nldev_delete_link(uint32_t index);
-/* Asks for the char device of that kind ("uverbs"). */
+/* Requests the char device of that kind ("uverbs"). */
 struct nl_msg *nldev_get_chardev(uint32_t index, const char *kind);
 
 /* --- counters and resources ------------------------------------------------------------------- */
@@ -124,13 +126,13 @@ struct nl_msg *nldev_get_chardev(uint32_t index, const char *kind);
  * are nldev_request() with RDMA_NLDEV_CMD_STAT_GET, STAT_GET_STATUS (device, port) and RES_GET
  * (device). */
 
-/* One number of an answer; the name is borrowed for the call. */
+/* Receives one number of an answer; the name is borrowed for the call. */
 typedef void named_value_fn(const char *name, uint64_t value, void *arg);
 
-/* All decoders: -EPROTO for a message of another command, -EBADMSG for attributes of the wrong
- * form; what came before the malformed one was delivered. Otherwise the number of entries. */
+/* All decoders: -EPROTO for a message of another command, -EBADMSG for malformed attributes;
+ * entries before the malformed one were delivered. Otherwise the number of entries. */
 
-/* STAT_GET of a port: its hw counters; optional ones that are off are not among them. */
+/* STAT_GET of a port: its hw counters, without disabled optional ones. */
 int nldev_decode_stat(const struct nlmsghdr *, named_value_fn *, void *arg);
 /* RES_GET: objects in use by kind ("qp", "mr", ...). */
 int nldev_decode_resources(const struct nlmsghdr *, named_value_fn *, void *arg);
@@ -139,42 +141,42 @@ struct nldev_stat_status {
 	const char *name; /* borrowed for the call */
 	uint32_t index;	  /* within the port's counters */
 	bool optional;
-	bool enabled; /* always, unless optional */
+	bool enabled; /* always true for counters that are not optional */
 };
 typedef void nldev_stat_status_fn(const struct nldev_stat_status *, void *arg);
 
 /* STAT_GET_STATUS (Linux 5.16 and later). */
 int nldev_decode_stat_status(const struct nlmsghdr *, nldev_stat_status_fn *, void *arg);
 
-/* STAT_SET: makes exactly these optional counters the enabled ones. NULL when out of memory; the
- * caller frees with nlmsg_free(). */
+/* STAT_SET: enables exactly these optional counters, disables the others. NULL when out of memory;
+ * the caller frees with nlmsg_free(). */
 struct nl_msg *nldev_stat_set(uint32_t dev_index, uint32_t port, const uint32_t *indices, size_t n);
 
 /* --- queue pairs ------------------------------------------------------------------------------ */
 
 /* Wire facts: linux/drivers/infiniband/core/nldev.c (res_get_common_dumpit, fill_res_qp_entry,
- * fill_res_name_pid). A dump is of one device; each of its messages holds some of the queue pairs.
- * The kernel asks the device for each of them (a firmware command on hardware) and begins at the
- * first one for every message: nothing to be done often. */
+ * fill_res_name_pid). A dump covers one device; each of its messages holds some of the queue pairs.
+ * Expensive: the kernel queries the device for each queue pair (a firmware command on hardware) and
+ * restarts its iteration for every message. */
 
 #define NLDEV_QP_UNKNOWN UINT32_MAX
 
 struct nldev_qp {
 	char device[RDMA_NAME_SIZE];
 	uint32_t qpn;
-	uint32_t peer_qpn; /* NLDEV_QP_UNKNOWN: not told; only RC and UC have one */
-	uint32_t port;	   /* 0: not told, it has none before INIT */
+	uint32_t peer_qpn; /* NLDEV_QP_UNKNOWN: missing; only RC and UC have one */
+	uint32_t port;	   /* 0: missing, as before INIT */
 	uint32_t type;	   /* enum ib_qp_type */
 	uint32_t state;	   /* enum ib_qp_state */
-	uint32_t pid;	   /* 0: the kernel's, or a process that cannot be named from here */
-	char owner[32];	   /* the kernel's user of it ("rpcrdma", "ib_core"), or "" */
+	uint32_t pid;	/* 0: the kernel's, or a process that is not visible in our PID namespace */
+	char owner[32]; /* kernel user ("rpcrdma", "ib_core"), or "" */
 };
 
 typedef int nldev_qp_fn(const struct nldev_qp *, void *arg);
 
 /* NULL when out of memory; the caller frees with nlmsg_free(). */
 struct nl_msg *nldev_qp_dump(uint32_t dev_index);
-/* Calls fn for every queue pair of the message; a negative return ends the walk and is returned.
- * -EPROTO: another command; -EBADMSG: attributes of the wrong form (what came before was
- * delivered). Otherwise how many there were. */
+/* Calls fn for every queue pair of the message; a negative return stops the iteration and is
+ * returned. -EPROTO: another command; -EBADMSG: malformed attributes (earlier entries were
+ * delivered). Otherwise the number of queue pairs. */
 int nldev_decode_qps(const struct nlmsghdr *, nldev_qp_fn *, void *arg);

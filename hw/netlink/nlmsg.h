@@ -1,4 +1,5 @@
-/* nlmsg.h - what builders and decoders of netlink messages share, over libnl. Pure. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* nlmsg.h - helpers for building and decoding netlink messages with libnl. Pure. */
 #pragma once
 
 #include <netlink/attr.h>
@@ -6,7 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* A message with its family's header; NULL when out of memory, else the caller frees with
+/* Builds a message with its family's header; NULL when out of memory, else the caller frees with
  * nlmsg_free(). */
 static inline struct nl_msg *nlmsg_build(int type, int flags, const void *header, size_t size)
 {
@@ -18,8 +19,8 @@ static inline struct nl_msg *nlmsg_build(int type, int flags, const void *header
 	return NULL;
 }
 
-/* The message, when all of it fitted (r == 0); otherwise it is freed, and NULL, which it may be
- * from the start. */
+/* Returns the message if all attributes fitted (r == 0); otherwise frees it and returns NULL. msg
+ * may be NULL. */
 static inline struct nl_msg *nlmsg_finished(struct nl_msg *msg, int r)
 {
 	if (r == 0)
@@ -28,7 +29,7 @@ static inline struct nl_msg *nlmsg_finished(struct nl_msg *msg, int r)
 	return NULL;
 }
 
-/* Copies a text; false, and *ret is untouched: it is absent, empty, or does not fit. */
+/* Copies a string; false if it is absent, empty or does not fit; then *ret is untouched. */
 static inline bool attr_text(const struct nlattr *a, char *ret, size_t size)
 {
 	size_t n = a ? strnlen(nla_data(a), (size_t)nla_len(a)) : 0;

@@ -1,12 +1,13 @@
-/* nlsock.c - ask the kernel one thing over netlink and walk the answer.
+// SPDX-License-Identifier: Apache-2.0
+/* nlsock.c - sends a netlink request to the kernel and reads the answer.
  *
- * Happy path: number the request, send, receive datagrams, hand over the messages that carry our
- * number, stop at the ack (NLMSG_ERROR with 0), or at NLMSG_DONE for a dump.
- * Can fail by: the kernel says no (negative errno and its extack sentence); no datagram for two
- * seconds (-ETIMEDOUT); the receive buffer overflowed and answers are lost (-ENOBUFS); a dump
- * ran while the kernel's tables changed (-EAGAIN); framing that lies (-EBADMSG).
- * A call that was given up leaves answers in the socket; they carry an old number and are dropped
- * by the next call.
+ * Happy path: number the request, send, receive datagrams, deliver the messages with our number,
+ * stop at the ack (NLMSG_ERROR with 0), or at NLMSG_DONE for a dump.
+ * Errors: the kernel rejects it (negative errno and its extack text); -ETIMEDOUT: no datagram for
+ * two seconds; -ENOBUFS: the receive buffer overflowed and answers are lost; -EAGAIN: the kernel's
+ * tables changed during a dump; -EBADMSG: invalid framing.
+ * An aborted call leaves answers in the socket; they have an old number and are dropped by the next
+ * call.
  *
  * Wire facts: linux/include/uapi/linux/netlink.h, Documentation/userspace-api/netlink/intro.rst. */
 #include "nlsock.h"
@@ -20,11 +21,11 @@
 #include "cleanup.h"
 #include "genl.h"
 
-/* The kernel fills 32 kB in one datagram of a dump, as a rule; one answer's attributes have up to
- * 64 kB each. What is not used of it costs nothing. */
+/* The kernel usually fills up to 32 kB per datagram of a dump; one answer's attributes have up to
+ * 64 kB each. Unused pages cost nothing. */
 #define BUF_SIZE   (256u << 10)
-#define RCVBUF	   (4 << 20) /* a batch of some hundred answers waits here at once */
-#define MAX_STRAYS 4096	     /* datagrams in a row that are not ours before we give up */
+#define RCVBUF	   (4 << 20) /* holds the answers to a batch of some hundred requests */
+#define MAX_STRAYS 4096	     /* consecutive datagrams from other senders before we give up */
 
 static const struct timeval answer_time = {.tv_sec = 2};
 
@@ -33,7 +34,7 @@ static void set_options(int fd)
 	int on = 1, size = RCVBUF;
 
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &answer_time, sizeof(answer_time));
-	/* Each of these makes a good thing better; an older kernel may refuse. */
+	/* Optional improvements; an older kernel may reject them. */
 	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size)) < 0)
 		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
 	setsockopt(fd, SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof(on));
@@ -93,7 +94,7 @@ int nlsock_walk(const void *buf, size_t n, nlsock_fn *fn, void *arg)
 			return r;
 		count++;
 		step = NLMSG_ALIGN((size_t)h->nlmsg_len);
-		if (step >= n) /* the last one's padding may be missing */
+		if (step >= n) /* the last message may lack its padding */
 			break;
 		p += step;
 		n -= step;
@@ -106,7 +107,8 @@ static bool is_dump(const struct nlmsghdr *h)
 	return (h->nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP;
 }
 
-/* The errno that NLMSG_ERROR and NLMSG_DONE begin with; a message too short for it is a lie. */
+/* The errno at the start of NLMSG_ERROR and NLMSG_DONE; a message that is too short is malformed.
+ */
 static int nlsock_end_code(const struct nlmsghdr *h)
 {
 	int code = 0;
@@ -131,7 +133,7 @@ static size_t extack_offset(const struct nlmsghdr *h)
 	return NLMSG_HDRLEN + sizeof(err->error) + NLMSG_ALIGN((size_t)err->msg.nlmsg_len);
 }
 
-/* Puts the kernel's own sentence into e if there is one, the errno's words otherwise. */
+/* Sets e to the kernel's extack text, if any, and the errno's text. */
 static int kernel_error(const struct nlmsghdr *h, int code, struct err *e)
 {
 	size_t at = extack_offset(h);
@@ -146,13 +148,13 @@ static int kernel_error(const struct nlmsghdr *h, int code, struct err *e)
 		       strerror(-code));
 }
 
-/* --- bytes in and out --------------------------------------------------------------------- */
+/* --- sending and receiving -------------------------------------------------------------------- */
 
 static int nlsock_send(const struct nlsock *s, const void *buf, size_t n)
 {
 	ssize_t r;
 
-	/* Without an address it goes to the kernel (netlink_sendmsg() in af_netlink.c). */
+	/* Without an address the destination is the kernel (netlink_sendmsg() in af_netlink.c). */
 	do
 		r = send(s->fd, buf, n, 0);
 	while (r < 0 && errno == EINTR);
@@ -174,9 +176,9 @@ static ssize_t datagram_receive(const struct nlsock *s, int flags, struct sockad
 	return n < 0 ? -errno : n;
 }
 
-/* One datagram of the kernel's, into s->buf; returns its size. flags: 0 or MSG_DONTWAIT.
- * -ETIMEDOUT: none came (or, with MSG_DONTWAIT, none is waiting); -ENOBUFS: some were lost, said
- * once, before those that did fit. */
+/* Receives one datagram from the kernel into s->buf; returns its size. flags: 0 or MSG_DONTWAIT.
+ * -ETIMEDOUT: none arrived (with MSG_DONTWAIT: none is queued); -ENOBUFS: some were lost, reported
+ * once, before the queued ones. */
 static ssize_t nlsock_receive(struct nlsock *s, int flags)
 {
 	for (int i = 0; i < MAX_STRAYS; i++) {
@@ -185,7 +187,7 @@ static ssize_t nlsock_receive(struct nlsock *s, int flags)
 
 		if (n < 0)
 			return n == -EAGAIN ? -ETIMEDOUT : n;
-		/* Any local process may write to our socket; only port 0 is the kernel. */
+		/* Any local process may write to our socket; only the kernel has port 0. */
 		if (from.nl_pid == 0)
 			return (size_t)n <= BUF_SIZE ? n : -EMSGSIZE;
 	}
@@ -245,7 +247,7 @@ int nlsock_call(struct nlsock *s, struct nl_msg *req, nlsock_fn *fn, void *arg, 
 			return err_set(e, r, "netlink: malformed answer");
 	}
 	if (c.interrupted && c.result == 0)
-		return err_set(e, -EAGAIN, "netlink: tables changed while they were read");
+		return err_set(e, -EAGAIN, "netlink: tables changed during the dump");
 	return c.result;
 }
 
@@ -271,18 +273,18 @@ uint16_t nlsock_family(struct nlsock *s, const char *name)
 		       : family;
 }
 
-/* --- many requests at once -------------------------------------------------------------------- */
+/* --- batches ---------------------------------------------------------------------------------- */
 
-/* Happy path: number the requests, send them together, match the answers by number.
- * Can fail by: a request that the kernel refuses (its own error, the others go on); more answers
- * than the receive buffer holds (-ENOBUFS; the missing ones are asked for again, as many at a time
- * as did fit); no datagram for two seconds (-ETIMEDOUT). */
+/* Happy path: number the requests, send them together, match the answers by number. Errors: the
+ * kernel rejects a request (its own error, the others continue); more answers than the receive
+ * buffer holds (-ENOBUFS; the missing ones are requested again, as many at a time as did fit); no
+ * datagram for two seconds (-ETIMEDOUT). */
 
 struct batch {
 	uint32_t first_seq;
 	size_t n, n_left;
-	size_t sent_from, sent_to; /* requests of the datagram that is being answered */
-	size_t sent_left;	   /* how many of those have no answer yet */
+	size_t sent_from, sent_to; /* requests of the current datagram */
+	size_t sent_left;	   /* how many of them have no answer yet */
 	uint8_t *answered;
 	nlsock_batch_fn *fn;
 	void *arg;
@@ -294,7 +296,7 @@ static int on_batch_answer(const struct nlmsghdr *h, void *arg)
 	size_t i = h->nlmsg_seq - b->first_seq;
 	bool end = h->nlmsg_type == NLMSG_ERROR || h->nlmsg_type == NLMSG_DONE;
 
-	/* The ack after a message that was asked for says nothing new. */
+	/* Ignores the ack that follows a message, as the request is answered already. */
 	if (h->nlmsg_seq < b->first_seq || i >= b->n || b->answered[i] ||
 	    (!end && h->nlmsg_type < NLMSG_MIN_TYPE))
 		return 0;
@@ -305,7 +307,7 @@ static int on_batch_answer(const struct nlmsghdr *h, void *arg)
 	return 0;
 }
 
-/* Reads answers until all are there, none comes any more, or some were lost (-ENOBUFS). */
+/* Reads answers until all have arrived, the timeout expires, or some were lost (-ENOBUFS). */
 static int batch_collect(struct nlsock *s, struct batch *b)
 {
 	bool lost = false;
@@ -313,7 +315,7 @@ static int batch_collect(struct nlsock *s, struct batch *b)
 	while (b->sent_left) {
 		ssize_t n = nlsock_receive(s, lost ? MSG_DONTWAIT : 0);
 
-		if (n == -ENOBUFS) /* what did fit is still queued behind this error */
+		if (n == -ENOBUFS) /* the queued answers follow this error */
 			lost = true;
 		else if (n < 0)
 			return lost ? -ENOBUFS : (int)n;
@@ -323,11 +325,11 @@ static int batch_collect(struct nlsock *s, struct batch *b)
 	return 0;
 }
 
-/* Numbers the requests; -EINVAL when buf does not hold exactly n of them. */
+/* Numbers the requests; -EINVAL if buf does not hold exactly n of them. */
 static int number_requests(struct nlsock *s, uint8_t *buf, size_t len, size_t n,
 			   uint32_t *ret_first)
 {
-	/* Numbers of one batch must not wrap past 0, or a compare of them lies. */
+	/* The numbers of one batch must not wrap past 0, as they are compared by order. */
 	if (s->seq > UINT32_MAX - n - 1)
 		s->seq = 0;
 	*ret_first = s->seq + 1;
@@ -352,8 +354,8 @@ static size_t step_over(const uint8_t *buf, size_t at)
 	return at + NLMSG_ALIGN((size_t)((const struct nlmsghdr *)(buf + at))->nlmsg_len);
 }
 
-/* Sends up to `max` requests from the first that has no answer. The kernel works in order, so that
- * after an overflow the missing ones are the tail. */
+/* Sends up to `max` requests starting at the first unanswered one. The kernel answers in order, so
+ * that after an overflow the missing ones are the last. */
 static int nlsock_send_some(struct nlsock *s, struct batch *b, const uint8_t *buf, size_t len,
 			    size_t max)
 {
@@ -371,7 +373,7 @@ static int nlsock_send_some(struct nlsock *s, struct batch *b, const uint8_t *bu
 	return nlsock_send(s, buf + from, (to < len ? to : len) - from);
 }
 
-/* All at once; when that overflows the receive buffer, then as many at a time as did fit. */
+/* Sends all at once; after an overflow of the receive buffer, as many at a time as did fit. */
 static int nlsock_run_batch(struct nlsock *s, struct batch *b, const uint8_t *buf, size_t len)
 {
 	size_t max = b->n;

@@ -1,4 +1,5 @@
-/* rtnl.c - link and namespace messages to and from plain values. */
+// SPDX-License-Identifier: Apache-2.0
+/* rtnl.c - decodes link and namespace messages and builds requests. */
 #include "rtnl.h"
 
 #include <errno.h>
@@ -14,7 +15,7 @@
 #include "ifname.h"
 #include "nlmsg.h"
 
-/* Newer than some build machines' headers: linux/include/uapi/linux/rtnetlink.h (5.10). */
+/* Missing in some build machines' headers: linux/include/uapi/linux/rtnetlink.h (5.10). */
 #ifndef RTEXT_FILTER_SKIP_STATS
 #define RTEXT_FILTER_SKIP_STATS (1 << 3)
 #endif
@@ -68,7 +69,7 @@ static void decode_kind(struct nlattr *linkinfo, struct netdev *d)
 		attr_text(kind, d->kind, sizeof(d->kind));
 }
 
-/* RFC 2863 ifOperStatus as operstates[] in linux/net/core/net-sysfs.c spells it. */
+/* RFC 2863 ifOperStatus in the spelling of operstates[] in linux/net/core/net-sysfs.c. */
 static const char *operstate_name(uint8_t state)
 {
 	static const char *const names[] = {"unknown", "notpresent", "down", "lowerlayerdown",
@@ -116,15 +117,15 @@ static void decode_identity(struct nlattr **tb, struct netdev *d)
 	if (tb[IFLA_PARENT_DEV_NAME] &&
 	    attr_text(tb[IFLA_PARENT_DEV_NAME], d->function, sizeof(d->function)) &&
 	    !is_function_id(d->function))
-		d->function[0] = '\0'; /* "virtio3": the function is further up */
+		d->function[0] = '\0'; /* "virtio3": its function is a parent of it */
 	if (tb[IFLA_TARGET_NETNSID])
 		d->nsid = nla_get_s32(tb[IFLA_TARGET_NETNSID]);
 	if (tb[IFLA_PHYS_PORT_NAME])
 		attr_text(tb[IFLA_PHYS_PORT_NAME], d->port_name, sizeof(d->port_name));
 }
 
-/* Below a VLAN or the like. A veth's other end, or what a macvlan in another namespace sits on,
- * has its index there, which means nothing here. */
+/* The lower netdev of a VLAN or the like. If it is in another namespace (a veth's peer, the parent
+ * of a macvlan there), the index is not valid here and is ignored. */
 static void decode_lower(struct nlattr **tb, struct netdev *d)
 {
 	uint32_t lower = tb[IFLA_LINK] && !tb[IFLA_LINK_NETNSID] ? nla_get_u32(tb[IFLA_LINK]) : 0;
@@ -281,7 +282,7 @@ struct nl_msg *rtnl_get_link(int ifindex, const char *name)
 	return nlmsg_finished(msg, r);
 }
 
-/* The alias is bytes to the kernel, so that none of them can mean none. */
+/* The alias is sent without terminator: length 0 removes it. */
 static int rtnl_put_change(struct nl_msg *msg, const struct netdev_change *c)
 {
 	int r = 0;
@@ -377,7 +378,7 @@ static bool rtnl_has_word(const char *list, const char *word, size_t n)
 	return false;
 }
 
-/* Returns how many of them found room. */
+/* Returns how many fitted. */
 static unsigned put_altnames(struct nl_msg *msg, const struct nlattr *from, const char *keep)
 {
 	unsigned n = 0;

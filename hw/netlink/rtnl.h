@@ -1,5 +1,5 @@
-/* rtnl.h - rtnetlink link messages as plain values, and the requests for them. Pure: bytes in,
- * values out.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rtnl.h - decodes rtnetlink link messages to plain values and builds requests. Pure.
  *
  * Wire facts: linux/include/uapi/linux/if_link.h, rtnetlink.h, net_namespace.h;
  * linux/net/core/rtnetlink.c (rtnl_fill_ifinfo), linux/net/core/net_namespace.c (rtnl_net_fill). */
@@ -11,14 +11,14 @@
 #include "attachment.h"
 #include "model.h"
 
-#define NSID_NONE (-3) /* the message does not say */
+#define NSID_NONE (-3) /* not in the message */
 
 struct rtnl_link {
 	bool gone;	      /* RTM_DELLINK */
-	struct netdev netdev; /* master_name stays "": only a dump can tell */
-	bool has_parent;      /* the kernel named a parent device, be it a function or not */
-	/* Of a device that is leaving: where to (NSID_NONE: it is not), and its ifindex there
-	 * (0: the kernel does not say). */
+	struct netdev netdev; /* master_name stays "": it needs a whole dump */
+	bool has_parent;      /* the message has a parent device, which may not be a function */
+	/* Of a netdev that moves away: the id of its new namespace (NSID_NONE: it does not move),
+	 * and its ifindex there (0: not reported). */
 	int new_nsid, new_ifindex;
 };
 
@@ -33,9 +33,9 @@ struct rtnl_stats {
 int rtnl_decode_link(const struct nlmsghdr *, struct rtnl_link *ret, struct rtnl_stats *stats);
 /* IFLA_IFALIAS of an RTM_NEWLINK, "" = none; errors as above. */
 int rtnl_decode_alias(const struct nlmsghdr *, char ret[ATTACH_ALIAS_SIZE]);
-/* Every alternative name, with a space between two; -EOVERFLOW: those that had room. */
+/* All alternative names, separated by spaces; -EOVERFLOW: ret has those that fitted. */
 int rtnl_decode_altnames(const struct nlmsghdr *, char ret[ALTNAMES_SIZE]);
-/* The netns id that an RTM_NEWNSID answer carries; -1 = that namespace has none. */
+/* Decodes the netns id of an RTM_NEWNSID answer; -1 = that namespace has none. */
 int rtnl_decode_nsid(const struct nlmsghdr *, int *ret_nsid);
 
 /* Requests; NULL when out of memory, else the caller frees with nlmsg_free(). nsid: NSID_HOST for
@@ -51,33 +51,33 @@ struct nl_msg *rtnl_get_nsid(int netns_fd);
  * linux/net/core/rtnetlink.c.
  */
 
-/* What is to change. Zero-initialised but for `netns_fd` and `up`: nothing. */
+/* The changes to make. NETDEV_NO_CHANGE: none. */
 struct netdev_change {
-	int netns_fd;	   /* -1 = it stays */
-	const char *name;  /* NULL = as it is */
-	const char *alias; /* NULL = as it is, "" = none */
-	LINK_VALUES;	   /* 0 = as it is */
+	int netns_fd;	   /* -1 = do not move */
+	const char *name;  /* NULL = unchanged */
+	const char *alias; /* NULL = unchanged, "" = remove */
+	LINK_VALUES;	   /* 0 = unchanged */
 	const uint8_t *addr;
-	unsigned addr_len; /* 0 = as it is */
-	int up;		   /* 1, 0, -1 = as it is */
-	unsigned clear;	   /* IFF_* to take from it, other than IFF_UP */
+	unsigned addr_len; /* 0 = unchanged */
+	int up;		   /* 1, 0, -1 = unchanged */
+	unsigned clear;	   /* IFF_* flags to clear, other than IFF_UP */
 };
 
 #define NETDEV_NO_CHANGE ((struct netdev_change){.netns_fd = -1, .up = -1})
 
-/* One link, by index if that is > 0, by name otherwise. */
+/* Requests one link, by index if that is > 0, by name otherwise. */
 struct nl_msg *rtnl_get_link(int ifindex, const char *name);
 struct nl_msg *rtnl_change_link(int ifindex, const struct netdev_change *);
-/* A macvlan or ipvlan of that name inside netns_fd, on a link of the socket's own namespace. It
- * takes no alias: rtnl_create_link() does not look for one. */
-/* A pair of veths in the socket's namespace; the kernel names the other one. */
+/* rtnl_new_veth() creates a pair of veths in the socket's namespace; the kernel names the peer.
+ * rtnl_new_stacked() creates a macvlan or ipvlan inside netns_fd, on a link of the socket's
+ * namespace; it cannot set an alias, which rtnl_create_link() ignores. */
 struct nl_msg *rtnl_new_veth(const char *name);
 struct nl_msg *rtnl_new_stacked(const struct net_plan *, const char *name, int parent_ifindex,
 				int netns_fd);
 struct nl_msg *rtnl_delete_link(int ifindex);
-/* Takes from it the alternative names that an RTM_NEWLINK tells (RTM_DELLINKPROP, IFLA_ALT_IFNAME),
- * but not those in `keep`, which has a space between two; *ret_n: how many, as fit. */
+/* Deletes the alternative names in an RTM_NEWLINK (RTM_DELLINKPROP, IFLA_ALT_IFNAME) except those
+ * in `keep`, separated by spaces; *ret_n: how many fitted into the request. */
 struct nl_msg *rtnl_delete_altnames(const struct nlmsghdr *link, const char *keep, unsigned *ret_n);
 struct nl_msg *rtnl_add_altname(int ifindex, const char *name);
-/* An XDP program, -1 = none; flags: XDP_FLAGS_*, the mode above all. */
+/* Attaches an XDP program, -1 = detach; flags: XDP_FLAGS_*, in particular the mode. */
 struct nl_msg *rtnl_set_xdp(int ifindex, int program_fd, uint32_t flags);

@@ -1,4 +1,4 @@
-/* rtnl_addr.c - see rtnl_addr.h. */
+// SPDX-License-Identifier: Apache-2.0
 #include "rtnl_addr.h"
 
 #include <arpa/inet.h>
@@ -11,8 +11,8 @@
 
 #include "nlmsg.h"
 
-/* What the kernel makes of priority 0: IP6_RT_PRIO_USER in linux/include/uapi/linux/ipv6_route.h.
- */
+/* The kernel's IPv6 default for priority 0: IP6_RT_PRIO_USER in
+ * linux/include/uapi/linux/ipv6_route.h. */
 #define IP6_DEFAULT_PRIORITY 1024
 
 static int addr_size(int family)
@@ -22,7 +22,7 @@ static int addr_size(int family)
 
 /* --- addresses ------------------------------------------------------------------------------ */
 
-/* All ones in the host's part. A network of one or two addresses has none (RFC 3021). */
+/* The host part set to all ones. A network of one or two addresses has no broadcast (RFC 3021). */
 static int put_broadcast(struct nl_msg *msg, const struct ip_prefix *ip)
 {
 	uint32_t addr;
@@ -59,7 +59,7 @@ struct nl_msg *rtnl_dump_addrs(int ifindex)
 	return nlmsg_build(RTM_GETADDR, NLM_F_DUMP, &ifa, sizeof(ifa));
 }
 
-/* An address of that family, or NULL. */
+/* The attribute if its size matches the family, else NULL. */
 static const struct nlattr *addr_of(const struct nlattr *a, int family)
 {
 	return a && nla_len(a) == addr_size(family) ? a : NULL;
@@ -77,7 +77,7 @@ int rtnl_decode_addr(const struct nlmsghdr *h, struct rtnl_addr *ret)
 	    nlmsg_parse((struct nlmsghdr *)h, sizeof(ifa), tb, IFA_MAX, NULL) < 0)
 		return -EBADMSG;
 	memcpy(&ifa, nlmsg_data(h), sizeof(ifa));
-	/* IFA_ADDRESS is the other end's where there is one. */
+	/* IFA_ADDRESS is the peer's address on point-to-point links. */
 	addr = addr_of(tb[IFA_LOCAL] ? tb[IFA_LOCAL] : tb[IFA_ADDRESS], ifa.ifa_family);
 	if ((ifa.ifa_family != AF_INET && ifa.ifa_family != AF_INET6) || !addr ||
 	    ifa.ifa_prefixlen > 8 * nla_len(addr) || ifa.ifa_index > INT32_MAX)
@@ -93,7 +93,7 @@ int rtnl_decode_addr(const struct nlmsghdr *h, struct rtnl_addr *ret)
 
 /* --- routes --------------------------------------------------------------------------------- */
 
-/* A default route may be written without a destination; then its gateway says the family. */
+/* A default route may have no destination; then the gateway determines the family. */
 static int route_family(const struct net_route *route)
 {
 	return route->dst.family != AF_UNSPEC ? route->dst.family : route->gateway.family;
@@ -140,7 +140,7 @@ struct nl_msg *rtnl_dump_link_routes(uint8_t family, int ifindex)
 				       : -1);
 }
 
-/* Bytes beyond its prefix do not count: the kernel clears them. */
+/* Compares the prefix bits only: the kernel clears the others. */
 static bool is_same_net(const struct nlattr *a, const struct ip_prefix *ip, int family)
 {
 	const uint8_t *p;
@@ -197,7 +197,7 @@ void rtnl_prefix_text(const struct ip_prefix *ip, char text[RTNL_PREFIX_SIZE])
 	snprintf(text, RTNL_PREFIX_SIZE, "%s/%u", addr, ip->len);
 }
 
-/* --- what a route says ------------------------------------------------------------------------ */
+/* --- decoding routes -------------------------------------------------------------------------- */
 
 static const struct nla_policy route_policy[RTA_MAX + 1] = {
 	[RTA_OIF] = {.type = NLA_U32},
@@ -211,7 +211,7 @@ static void rtnl_add_link(struct rtnl_route *r, uint32_t ifindex)
 		r->links[r->n_links++] = (int)ifindex;
 }
 
-/* struct rtnexthop, one behind the other, each with attributes of its own. */
+/* A sequence of struct rtnexthop, each followed by its own attributes. */
 static void add_hops(struct rtnl_route *r, const struct nlattr *multipath)
 {
 	const uint8_t *p = nla_data(multipath);

@@ -1,4 +1,4 @@
-/* rtnl_vf.c - see rtnl_vf.h. */
+// SPDX-License-Identifier: Apache-2.0
 #include "rtnl_vf.h"
 
 #include <arpa/inet.h>
@@ -13,8 +13,8 @@
 #include "fnv.h"
 #include "nlmsg.h"
 
-/* Newer than some build machines' headers: linux/include/uapi/linux/rtnetlink.h (5.10). VFs'
- * statistics may cost a firmware command each. */
+/* Missing in some build machines' headers: linux/include/uapi/linux/rtnetlink.h (5.10). Each VF's
+ * statistics may cost a firmware command. */
 #ifndef RTEXT_FILTER_SKIP_STATS
 #define RTEXT_FILTER_SKIP_STATS (1 << 3)
 #endif
@@ -34,7 +34,7 @@ static const enum vf_link vf_links[] = {
 	[IFLA_VF_LINK_STATE_DISABLE] = VF_LINK_DISABLE,
 };
 
-/* Of every attribute but those that count traffic, which an older kernel tells all the same. */
+/* Digest of all attributes except the traffic statistics, which older kernels send anyway. */
 static uint64_t rtnl_digest_of(const struct nlattr *info)
 {
 	uint64_t h = FNV1A_START;
@@ -49,7 +49,7 @@ static uint64_t rtnl_digest_of(const struct nlattr *info)
 	return h ? h : 1;
 }
 
-/* One IFLA_VF_INFO: 1 when it told a link state. */
+/* Handles one IFLA_VF_INFO; returns 1 if it had a link state. */
 static int vf_deliver(const struct nlattr *info, rtnl_vf_fn *fn, void *arg)
 {
 	const struct nlattr *a = nla_find(nla_data(info), nla_len(info), IFLA_VF_LINK_STATE);
@@ -73,7 +73,8 @@ int rtnl_decode_vfs(const struct nlmsghdr *h, rtnl_vf_fn *fn, void *arg)
 
 	if (h->nlmsg_type != RTM_NEWLINK || !nlmsg_valid_hdr(h, sizeof(struct ifinfomsg)))
 		return -EPROTO;
-	/* Found before anything that a list with a wrong length has pushed out of place. */
+	/* The first match is correct even if a list with a wrong length makes later attributes
+	 * unreadable. */
 	list = nlmsg_find_attr((struct nlmsghdr *)h, sizeof(struct ifinfomsg), IFLA_VFINFO_LIST);
 	if (!list)
 		return 0;
@@ -99,7 +100,7 @@ static int put_mac(struct nl_msg *msg, uint32_t vf, const struct vf_settings *s)
 	return nla_put(msg, IFLA_VF_MAC, sizeof(mac), &mac);
 }
 
-/* The list of one is newer (Linux 4.9) than IFLA_VF_VLAN and the only one with the protocol. */
+/* The list is newer (Linux 4.9) than IFLA_VF_VLAN, and only it has the protocol. */
 static int put_vlan(struct nl_msg *msg, uint32_t vf, const struct vf_settings *s)
 {
 	struct ifla_vf_vlan_info info = {
@@ -142,7 +143,7 @@ static uint32_t wire_link_state(enum vf_link l)
 	return IFLA_VF_LINK_STATE_AUTO;
 }
 
-/* struct ifla_vf_spoofchk, ifla_vf_trust and ifla_vf_link_state are all of this form. */
+/* Common layout of struct ifla_vf_spoofchk, ifla_vf_trust and ifla_vf_link_state. */
 struct vf_u32 {
 	uint32_t vf, value;
 };
@@ -200,7 +201,7 @@ struct nl_msg *rtnl_set_vf(int pf_ifindex, int vf, const struct vf_settings *wan
 
 /* --- answer --------------------------------------------------------------------------------- */
 
-/* The value, which begins with the number of its VF. */
+/* Copies a value, which begins with the number of its VF. */
 static bool copy_value(const struct nlattr *a, uint32_t vf, void *ret, size_t size)
 {
 	if (!a || (size_t)nla_len(a) < size || memcmp(nla_data(a), &vf, sizeof(vf)) != 0)
@@ -258,7 +259,7 @@ static void decode_rates(struct nlattr **tb, uint32_t vf, struct vf_settings *s)
 	}
 }
 
-/* A switch that the driver does not tell is -1 (rtnl_fill_vfinfo()). */
+/* A switch that the driver does not report is -1 (rtnl_fill_vfinfo()). */
 static bool decode_switch(const struct nlattr *a, uint32_t vf, bool *ret)
 {
 	struct vf_u32 v;
@@ -306,7 +307,7 @@ static void decode_settings(struct nlattr **tb, uint32_t vf, struct vf_settings 
 		s->fields |= VF_PORT_GUID;
 }
 
-/* The attribute tells of that VF: any of its values says so. */
+/* Whether the attribute is about that VF, according to its MAC value. */
 static bool is_about(const struct nlattr *info, uint32_t vf)
 {
 	const struct nlattr *a = nla_find(nla_data(info), nla_len(info), IFLA_VF_MAC);
@@ -326,7 +327,8 @@ int rtnl_decode_vf(const struct nlmsghdr *h, int vf, struct vf_settings *ret)
 	list = nlmsg_find_attr((struct nlmsghdr *)h, sizeof(struct ifinfomsg), IFLA_VFINFO_LIST);
 	if (!list)
 		return -ENODEV;
-	/* What follows the list is of other types, so that its length need not be believed. */
+	/* Ignores the list's length: attributes after the list have other types and end the loop.
+	 */
 	info = nla_data(list);
 	for (left = (int)(end - (const uint8_t *)info);
 	     nla_ok(info, left) && nla_type(info) == IFLA_VF_INFO; info = nla_next(info, &left)) {

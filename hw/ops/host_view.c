@@ -1,4 +1,4 @@
-/* host_view.c - see host_view.h. */
+// SPDX-License-Identifier: Apache-2.0
 #include "host_view.h"
 
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 #define FIRST_PIDS "pid:[4026531836]"
 #define LINE_SIZE  8192
 
-/* Negative: it cannot be read. */
+/* Returns a negative errno on failure. */
 static int host_view_read_link(const struct hw *hw, const char *link, char ret[64])
 {
 	int r = hw->proc_fd < 0 ? -ENOENT : sysfs_target(hw->proc_fd, ret, 64, "%s", link);
@@ -24,7 +24,8 @@ static int host_view_read_link(const struct hw *hw, const char *link, char ret[6
 	return r < 0 ? r : 0;
 }
 
-/* Its process as we number it: 0 when it has no number here (SO_PEERCRED, unix(7)). */
+/* The runtime's PID in our PID namespace, 0 if it has none there (SO_PEERCRED, unix(7)); -1: cannot
+ * connect. */
 static int runtime_pid(const char *path)
 {
 	struct sockaddr_un to = {.sun_family = AF_UNIX};
@@ -42,14 +43,14 @@ static int runtime_pid(const char *path)
 	return peer.pid;
 }
 
-static int look_below_root(const struct hw *hw)
+static int open_root_of_init(const struct hw *hw)
 {
 	AUTO_FD fd = openat(hw->proc_fd, "1/root/run", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
 	return fd < 0 ? errno : 0;
 }
 
-/* Is the path that, or below it? */
+/* Whether the path is the mount point or below it. */
 static bool mount_covers(const char *point, const char *path)
 {
 	size_t n = strlen(point);
@@ -58,7 +59,8 @@ static bool mount_covers(const char *point, const char *path)
 	       (strncmp(point, path, n) == 0 && (path[n] == '/' || path[n] == '\0'));
 }
 
-/* The innermost mount says it: the last one that covers the folder most closely. */
+/* Whether mounts propagate to the folder: decided by the innermost mount, the last one with the
+ * longest mount point above the folder. */
 static bool follows_host(const struct hw *hw)
 {
 	AUTO_FD fd = openat(hw->proc_fd, "self/mountinfo", O_RDONLY | O_CLOEXEC);
@@ -97,21 +99,21 @@ void host_view_read(const struct hw *hw, const char *runtime_socket, struct host
 			  strcmp(own, first) != 0;
 	if (!ret->own_mounts)
 		return;
-	ret->root_error = look_below_root(hw);
+	ret->root_error = open_root_of_init(hw);
 	ret->follows = ret->root_error && follows_host(hw);
 }
 
 int host_view_judge(const struct host_view *v, struct err *e)
 {
 	if (!v->first_pids && v->runtime_pid <= 0)
-		return err_set(e, v->runtime_pid < 0 ? -EAGAIN : -ESRCH,
-			       "the host's processes are not to be seen from here: does the pod "
-			       "lack \"hostPID: true\"?");
+		return err_set(
+			e, v->runtime_pid < 0 ? -EAGAIN : -ESRCH,
+			"the host's processes are not visible: does the pod lack \"hostPID: true\"?");
 	if (v->process_error)
-		return err_set(e, -v->process_error,
-			       "process 1 of the host may not be looked into (%s): does the "
-			       "container lack CAP_SYS_PTRACE?",
-			       strerror(v->process_error));
+		return err_set(
+			e, -v->process_error,
+			"process 1 of the host is not accessible (%s): does the container lack CAP_SYS_PTRACE?",
+			strerror(v->process_error));
 	if (v->own_mounts && v->root_error && !v->follows)
 		return err_set(e, -v->root_error,
 			       "the host's " NETNS_DIR

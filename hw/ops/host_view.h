@@ -1,27 +1,29 @@
-/* host_view.h - what of the host can be seen from where we run: a container may lack its processes
- * and its mounts; and which boot it is. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* host_view.h - how much of the host is visible to us: a container may not see its processes or its
+ * mounts. Also the boot id. */
 #pragma once
 
 #include "attachment.h"
 #include "hw.h"
 
 struct host_view {
-	bool first_pids;   /* our PID namespace is the machine's first one */
-	int runtime_pid;   /* of the container runtime; 0: it is in no namespace that we see, -1:
-			      nobody could be asked */
-	int process_error; /* of looking into process 1, 0 = it can be */
-	bool own_mounts;   /* ours are not those of process 1 */
-	int root_error;	   /* of looking below the root of process 1, 0 = it can be */
-	bool follows;	   /* what the host mounts in /run/netns appears here */
+	bool first_pids; /* our PID namespace is the initial one */
+	int runtime_pid; /* of the container runtime in our PID namespace; 0: not visible there, -1:
+			    could not connect to its socket */
+	int process_error; /* errno of reading the namespace of process 1, 0 = it worked */
+	bool own_mounts;   /* our mount namespace is not that of process 1 */
+	int root_error;	   /* errno of opening the root of process 1, 0 = it worked */
+	bool follows;	   /* host mounts in /run/netns propagate to our mount namespace */
 };
 
-/* runtime_socket: of the container runtime, "" = not known. Does not wait. */
+/* runtime_socket: path of the container runtime's socket, "" = unknown. Does not block. */
 void host_view_read(const struct hw *, const char *runtime_socket, struct host_view *ret);
-/* Pure: is it enough to tell a namespace that is gone from one that is not to be seen? Otherwise
- * what is missing, in one sentence. -EAGAIN: that will be known when the runtime answers. */
+/* Pure: whether the view suffices to distinguish a removed namespace from an invisible one.
+ * Otherwise a negative errno, with the missing permission in the message. -EAGAIN: unknown until
+ * the runtime answers. */
 int host_view_judge(const struct host_view *, struct err *);
 
-/* Which boot of the node this is, by the kernel's own id, chosen at random each time
- * (linux/Documentation/admin-guide/sysctl/kernel.rst, "random"): 36 characters. "" when it cannot
- * be read, or is nothing of the kind. */
+/* Reads the kernel's boot id, chosen at random at each boot
+ * (linux/Documentation/admin-guide/sysctl/kernel.rst, "random"): 36 characters. "" if it cannot be
+ * read or has another length. */
 void boot_id_read(const struct hw *, char ret[BOOT_ID_SIZE]);

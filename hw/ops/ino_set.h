@@ -1,4 +1,5 @@
-/* ino_set.h - a set of inode numbers, for walks over many. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ino_set.h - a set of inode numbers, for walks over many inodes. */
 #pragma once
 
 #include <errno.h>
@@ -6,7 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* Zero-initialised it is empty; free(slots) ends it. 0 is no inode. */
+/* Zero-initialised it is empty; release with free(slots). 0 is not a valid inode. */
 struct ino_set {
 	uint64_t *slots; /* linear probing, at most half full */
 	size_t n, room;	 /* room: a power of two, or 0 */
@@ -42,7 +43,7 @@ static inline int ino_set_grow(struct ino_set *s)
 	return 0;
 }
 
-/* 1: it is new, 0: it was there. */
+/* Returns 1 if added, 0 if it was in the set, -ENOMEM. */
 static inline int ino_set_add(struct ino_set *s, uint64_t ino)
 {
 	if (ino_set_has(s, ino))

@@ -1,4 +1,4 @@
-/* mountinfo.c - see mountinfo.h. */
+// SPDX-License-Identifier: Apache-2.0
 #include "mountinfo.h"
 
 #include <stddef.h>
@@ -6,7 +6,8 @@
 
 #include "sysfs.h"
 
-/* The next field, ended; blanks in it are "\040" (mangle() in linux/fs/seq_file.c). */
+/* Returns the next field, terminated and unescaped: a blank is "\040" (mangle() in
+ * linux/fs/seq_file.c). */
 static char *next_field(char **line)
 {
 	char *field = strsep(line, " \n"), *to = field;

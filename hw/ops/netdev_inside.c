@@ -1,8 +1,9 @@
-/* netdev_inside.c - asks the kernel itself what no message tells of a netdev.
+// SPDX-License-Identifier: Apache-2.0
+/* netdev_inside.c - reads netdev properties that no netlink message contains.
  *
- * Happy path: a program that is loaded once and never attached reads it. Can fail by: a kernel that
- * lets nobody load it (then every namespace that can be found is asked for links that name the
- * netdev as their lower one), or has no room for it now (tried again with the next question). */
+ * Success: a BPF program, loaded once and never attached, reads them from the kernel. Errors:
+ * the kernel rejects the program (then all namespaces that can be found are searched for links with
+ * the netdev as their lower one), or lacks memory at the moment (retried with the next call). */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <fcntl.h>
@@ -16,14 +17,14 @@
 
 #include "cleanup.h"
 #include "netdev_inside.skel.h"
-#include "netdev_look.h"
+#include "netdev_state_read.h"
 #include "netns.h"
 #include "rtnl.h"
 
-/* --- the kernel's word ------------------------------------------------------------------------ */
+/* --- BPF program ------------------------------------------------------------------------------ */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int program_fd, map_fd, refused; /* 0 = not tried yet */
+static int program_fd, map_fd, refused; /* 0 = not loaded, not rejected */
 
 static int program_keep(const struct bpf_object *o)
 {
@@ -41,7 +42,7 @@ static int program_keep(const struct bpf_object *o)
 	return 0;
 }
 
-/* Of the moment, not of the kernel. */
+/* A temporary error, not a permanent rejection. */
 static bool netdev_is_passing(int r)
 {
 	return r == -ENOMEM || r == -EINTR || r == -EAGAIN || r == -EBUSY || r == -EMFILE ||
@@ -58,7 +59,7 @@ static int program_load(void)
 	if (r == 0)
 		r = program_keep(o);
 	bpf_object__close(o);
-	malloc_trim(0); /* the kernel's BTF was 10 MB of heap that is not needed again */
+	malloc_trim(0); /* returns the kernel's BTF, 10 MB of heap, which is not needed again */
 	if (r < 0 && !netdev_is_passing(r))
 		refused = r;
 	return r;
@@ -82,8 +83,8 @@ static int program_run(int ifindex, const struct netdev_upper *sought, struct ne
 	return r < 0 ? r : bpf_map_lookup_elem(map_fd, &key, ret);
 }
 
-static int ask_kernel(const struct hw *hw, int ifindex, const struct netdev_upper *sought,
-		      struct netdev_inside *ret)
+static int run_in_kernel(const struct hw *hw, int ifindex, const struct netdev_upper *sought,
+			 struct netdev_inside *ret)
 {
 	int r;
 
@@ -95,15 +96,15 @@ static int ask_kernel(const struct hw *hw, int ifindex, const struct netdev_uppe
 	return r;
 }
 
-/* --- the namespaces --------------------------------------------------------------------------- */
+/* --- search in namespaces --------------------------------------------------------------------- */
 
 struct search {
 	int ifindex, own_fd;
-	int nsid; /* of ours, as the namespace that is searched names it */
+	int nsid; /* id of our namespace in the searched one */
 	unsigned netns;
-	bool at_home; /* in ours, where no number is told */
-	bool maybe;   /* one on a netdev with that index, in whichever namespace */
-	bool missed;  /* a namespace that could not be asked */
+	bool in_own_netns; /* searching our own namespace, where links have no netns id */
+	bool maybe;	   /* a link in any namespace has a lower netdev with this index */
+	bool missed;	   /* a namespace could not be searched */
 	struct netdev_inside *found;
 };
 
@@ -122,7 +123,7 @@ static void search_note(struct search *s, const struct rtnl_link *link)
 	memcpy(u->kind, link->netdev.kind, sizeof(u->kind));
 }
 
-/* A peer is not on it. */
+/* A veth's peer is not stacked on it. */
 static int netdev_on_link(const struct nlmsghdr *h, void *arg)
 {
 	struct search *s = arg;
@@ -133,7 +134,7 @@ static int netdev_on_link(const struct nlmsghdr *h, void *arg)
 		return 0;
 	lower = nlmsg_find_attr((struct nlmsghdr *)h, sizeof(struct ifinfomsg), IFLA_LINK);
 	nsid = nlmsg_find_attr((struct nlmsghdr *)h, sizeof(struct ifinfomsg), IFLA_LINK_NETNSID);
-	if (!lower || (int)nla_get_u32(lower) != s->ifindex || !nsid != s->at_home ||
+	if (!lower || (int)nla_get_u32(lower) != s->ifindex || !nsid != s->in_own_netns ||
 	    strcmp(link.netdev.kind, "veth") == 0)
 		return 0;
 	s->maybe = true;
@@ -142,34 +143,35 @@ static int netdev_on_link(const struct nlmsghdr *h, void *arg)
 	return 0;
 }
 
-static int ask_links(struct search *s, struct nlsock *sock)
+static int search_by_links(struct search *s, struct nlsock *sock)
 {
 	return nlsock_ask(sock, rtnl_dump_links(NSID_HOST, false), netdev_on_link, s, NULL);
 }
 
-static void search_home(struct search *s)
+static void search_own_netns(struct search *s)
 {
 	struct nlsock sock = NLSOCK_CLOSED;
 	struct stat st;
 
 	s->netns = fstat(s->own_fd, &st) < 0 ? 0 : (unsigned)st.st_ino;
-	s->at_home = true;
-	s->missed |= nlsock_open(&sock, NETLINK_ROUTE, NULL) < 0 || ask_links(s, &sock) < 0;
-	s->at_home = false;
+	s->in_own_netns = true;
+	s->missed |= nlsock_open(&sock, NETLINK_ROUTE, NULL) < 0 || search_by_links(s, &sock) < 0;
+	s->in_own_netns = false;
 	nlsock_close(&sock);
 }
 
-/* Ours may get its number there only when the link is told (peernet2id_alloc()). */
-static int ask_twice(struct search *s, struct nlsock *sock)
+/* Dumps twice: our namespace may get its id in the searched one only during the first dump
+ * (peernet2id_alloc()). */
+static int dump_twice(struct search *s, struct nlsock *sock)
 {
 	int r;
 
 	s->maybe = false;
 	s->nsid = NSID_NONE;
-	r = ask_links(s, sock);
+	r = search_by_links(s, sock);
 	if (r == 0 && s->maybe)
 		r = nlsock_ask(sock, rtnl_get_nsid(s->own_fd), netdev_on_nsid, &s->nsid, NULL);
-	return r == 0 && s->nsid >= 0 ? ask_links(s, sock) : r;
+	return r == 0 && s->nsid >= 0 ? search_by_links(s, sock) : r;
 }
 
 static int search_one(int netns_fd, const char *path, void *arg)
@@ -184,12 +186,12 @@ static int search_one(int netns_fd, const char *path, void *arg)
 		return 0;
 	}
 	s->netns = (unsigned)st.st_ino;
-	s->missed |= ask_twice(s, &sock) < 0;
+	s->missed |= dump_twice(s, &sock) < 0;
 	nlsock_close(&sock);
 	return 0;
 }
 
-/* What is found is so, whatever was missed. */
+/* Results are valid even if some namespaces were missed. */
 static int search(const struct hw *hw, int ifindex, struct netdev_inside *ret)
 {
 	AUTO_FD own = netns_open_own();
@@ -197,15 +199,15 @@ static int search(const struct hw *hw, int ifindex, struct netdev_inside *ret)
 	int r = own < 0 ? own : netns_each(hw, search_one, &s);
 
 	if (own >= 0)
-		search_home(&s);
+		search_own_netns(&s);
 	if (r == NETNS_INCOMPLETE || (r == 0 && s.missed))
 		r = -ENODATA;
 	return r < 0 && !ret->n_uppers ? r : NETDEV_SEARCHED;
 }
 
-int netdev_look_inside(const struct hw *hw, int ifindex, struct netdev_inside *ret)
+int netdev_inside_read(const struct hw *hw, int ifindex, struct netdev_inside *ret)
 {
-	int r = ask_kernel(hw, ifindex, NULL, ret);
+	int r = run_in_kernel(hw, ifindex, NULL, ret);
 
 	if (r == 0)
 		return 0;
@@ -217,7 +219,7 @@ int netdev_upper_find(const struct hw *hw, int ifindex, const struct netdev_uppe
 		      struct netdev_upper *ret)
 {
 	struct netdev_inside in = {0};
-	int r = ask_kernel(hw, ifindex, sought, &in);
+	int r = run_in_kernel(hw, ifindex, sought, &in);
 
 	if (r < 0)
 		return r;

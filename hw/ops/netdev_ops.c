@@ -1,8 +1,9 @@
-/* netdev_ops.c - finds, changes, makes and deletes one netdev.
+// SPDX-License-Identifier: Apache-2.0
+/* netdev_ops.c - finds, changes, creates and deletes one netdev.
  *
- * Happy path: one request each; a stacked netdev takes a second one inside its namespace for its
- * alias, and bears a name that says it is unfinished until then.
- * Can fail by: whatever the kernel refuses, in its own words. */
+ * Success: one request each; a stacked netdev needs a second one inside its namespace to set its
+ * alias, and has a temporary name until then.
+ * Errors: any rejection by the kernel, with its extack message. */
 #include "netdev_ops.h"
 
 #include <linux/if_link.h>
@@ -19,7 +20,7 @@
 
 /* --- find ----------------------------------------------------------------------------------- */
 
-/* Of a message that is known to be whole. */
+/* The message must have been validated. */
 static bool has_xdp(const struct nlmsghdr *h)
 {
 	const struct nlattr *xdp = nlmsg_find_attr((struct nlmsghdr *)h, sizeof(struct ifinfomsg),
@@ -66,7 +67,7 @@ static int netdev_find(struct nlsock *s, int ifindex, const char *name, struct n
 	if (r < 0)
 		return r;
 	if (!seen.netdev.ifindex)
-		return err_set(e, -EBADMSG, "the kernel's answer names no link");
+		return err_set(e, -EBADMSG, "the kernel's answer contains no link");
 	*ret = seen;
 	return 0;
 }
@@ -96,7 +97,8 @@ struct link_search {
 	struct netdev_seen found;
 };
 
-/* In switchdev mode a PF bears its VFs' representors, too: "pf0vf3" (IFLA_PHYS_PORT_NAME). */
+/* In switchdev mode a PF is also the parent of its VFs' representors: "pf0vf3"
+ * (IFLA_PHYS_PORT_NAME). */
 static bool netdev_is_of_function(const struct netdev_seen *seen, const char *function)
 {
 	return strcmp(seen->netdev.function, function) == 0 &&
@@ -131,7 +133,7 @@ static int search_links(struct nlsock *s, struct link_search *search, struct net
 		r = nlsock_ask(s, rtnl_dump_links(NSID_HOST, false), on_any_link, search, e);
 	}
 	if (r == 0 && !search->found.netdev.ifindex)
-		r = err_set(e, -ENODEV, "no netdev here");
+		r = err_set(e, -ENODEV, "no such netdev in this namespace");
 	if (r < 0) {
 		err_wrap(e, "%s", search->wanted);
 		return r;
@@ -209,7 +211,7 @@ int netdev_delete(struct nlsock *s, int ifindex, struct err *e)
 
 struct altname_question {
 	const char *keep;
-	struct nl_msg *request; /* NULL = there was no answer, or no memory */
+	struct nl_msg *request; /* NULL = no answer, or out of memory */
 	unsigned n;
 };
 
@@ -222,7 +224,7 @@ static int on_altnames(const struct nlmsghdr *h, void *arg)
 	return q->request ? 0 : -ENOMEM;
 }
 
-/* As many as one request has room for; returns how many. */
+/* Deletes as many as fit into one request; returns how many. */
 static int delete_some_altnames(struct nlsock *s, int ifindex, const char *keep, struct err *e)
 {
 	struct altname_question q = {.keep = keep};
@@ -236,7 +238,7 @@ static int delete_some_altnames(struct nlsock *s, int ifindex, const char *keep,
 	return r < 0 ? r : (int)q.n;
 }
 
-/* All that the kernel lets a netdev have are fewer; somebody may be adding some. */
+/* Enough for the most names that the kernel allows, even if another process adds some meanwhile. */
 #define ALTNAME_ROUNDS 512
 
 int netdev_keep_altnames(struct nlsock *s, int ifindex, const char *keep, struct err *e)
@@ -263,10 +265,10 @@ void netdev_detach_xdp(struct nlsock *s, int ifindex)
 		nlsock_ask(s, rtnl_set_xdp(ifindex, -1, modes[i]), NULL, NULL, NULL);
 }
 
-/* --- make ----------------------------------------------------------------------------------- */
+/* --- create ----------------------------------------------------------------------------------- */
 
-/* The kernel looks for the name in the socket's namespace, too (before Linux 6.14), where an
- * ordinary one may be taken by another; and a netdev without an alias must not look finished. */
+/* Before Linux 6.14 the kernel checks the name in the socket's namespace, too, where a common name
+ * may be in use. Also, a netdev without an alias must not look finished. */
 static void unfinished_name(const char *ifname, char ret[IFNAMSIZ])
 {
 	snprintf(ret, IFNAMSIZ, "rl-%.12s", ifname);
@@ -280,7 +282,7 @@ static int delete_leftover(struct nlsock *inside, const char *name)
 	return r < 0 ? r : netdev_delete(inside, seen.netdev.ifindex, NULL);
 }
 
-/* Once more when an attempt that died has left one. */
+/* If the name is in use by a leftover of an interrupted attempt, deletes that and retries. */
 static int make_unfinished(struct nlsock *s, struct nlsock *inside, const struct net_plan *plan,
 			   const char *name, int parent_ifindex, int netns_fd, struct err *e)
 {
@@ -303,7 +305,7 @@ int netdev_make_veth(struct nlsock *s, const char *name, int *ret_ifindex, struc
 	if (r == 0)
 		r = netdev_by_name(s, name, &seen, e);
 	if (r < 0)
-		return err_wrap(e, "making veth %s", name);
+		return err_wrap(e, "creating veth %s", name);
 	*ret_ifindex = seen.netdev.ifindex;
 	return 0;
 }
@@ -343,7 +345,8 @@ int netdev_make_stacked(struct nlsock *s, const struct net_plan *plan, int paren
 	int r;
 
 	if (plan->kind == PLAN_VF)
-		return err_set(e, -EINVAL, "%s: a VF is moved, not made", plan->ifname);
+		return err_set(e, -EINVAL, "%s: a VF cannot be created as a stacked netdev",
+			       plan->ifname);
 	if (plan->kind == PLAN_IPVLAN && plan->has_mac)
 		return err_set(e, -EINVAL, "%s: an ipvlan has the MAC of the netdev below it",
 			       plan->ifname);
@@ -353,15 +356,15 @@ int netdev_make_stacked(struct nlsock *s, const struct net_plan *plan, int paren
 	r = make_inside(s, &inside, plan, parent_ifindex, netns_fd, alias, e);
 	nlsock_close(&inside);
 	if (r < 0)
-		err_wrap(e, "making %s on link %d", plan->ifname, parent_ifindex);
+		err_wrap(e, "creating %s on link %d", plan->ifname, parent_ifindex);
 	return r;
 }
 
 /* --- addresses and routes --------------------------------------------------------------------- */
 
-/* Addresses, up, routes, all in one datagram; routes come last, because the kernel takes none
- * through a link that is down. Can fail by: one that the kernel refuses, which is named; a route
- * whose place another one has (-EEXIST; if it is the same route, all is well). */
+/* One datagram with addresses, up and routes; routes come last, because the kernel rejects routes
+ * through a link that is down. Errors: a rejected request, which the message names; a route whose
+ * place is taken by another one (-EEXIST; accepted if it is the same route). */
 
 struct configuration {
 	int ifindex;
@@ -370,10 +373,10 @@ struct configuration {
 	const struct net_route *routes;
 	size_t n_routes;
 	bool up;
-	/* The first request that was refused. */
+	/* The first rejected request. */
 	size_t failed_at;
 	int failed;
-	uint64_t exist; /* routes that something is in the way of, as bits */
+	uint64_t exist; /* bit mask of routes that got -EEXIST */
 };
 
 /* --- batch ---------------------------------------------------------------------------------- */
@@ -391,7 +394,7 @@ static struct nl_msg *make_request(const struct configuration *c, size_t i)
 	return rtnl_change_link(c->ifindex, &up);
 }
 
-/* A batch sends requests as they are. */
+/* nlsock_batch() sends requests unchanged, so the flags are set here. */
 static int netdev_add_request(struct nldev_batch *b, struct nl_msg *req)
 {
 	if (req)
@@ -429,7 +432,7 @@ static int netdev_run_batch(struct nlsock *s, struct configuration *c)
 	return r;
 }
 
-/* --- what went wrong ------------------------------------------------------------------------ */
+/* --- error messages --------------------------------------------------------------------------- */
 
 #define ROUTE_TEXT_SIZE (2 * RTNL_PREFIX_SIZE + 8)
 
@@ -459,7 +462,7 @@ static void request_text(const struct configuration *c, size_t i, char *text, si
 		snprintf(text, size, "setting it up");
 }
 
-/* A batch brings no sentences, so the one that was refused is asked for once more, alone. */
+/* Batch answers have no extack text, so the rejected request is repeated alone. */
 static int name_failure(struct nlsock *s, const struct configuration *c, struct err *e)
 {
 	char what[ROUTE_TEXT_SIZE + 16];
@@ -471,7 +474,7 @@ static int name_failure(struct nlsock *s, const struct configuration *c, struct 
 		       r == c->failed ? now.msg : strerror(-c->failed));
 }
 
-/* --- routes that are there ------------------------------------------------------------------ */
+/* --- existing routes -------------------------------------------------------------------------- */
 
 static int netdev_on_route(const struct nlmsghdr *h, void *arg)
 {
@@ -487,7 +490,7 @@ static int dump_routes(struct nlsock *s, struct configuration *c, uint8_t family
 {
 	int r = nlsock_ask(s, rtnl_dump_link_routes(family, c->ifindex), netdev_on_route, c, e);
 
-	/* What was interrupted may have missed one; the caller sees by what is left. */
+	/* An interrupted dump may have missed a route; the caller then retries. */
 	return r == -EAGAIN ? 0 : r;
 }
 
@@ -496,10 +499,10 @@ static int name_clash(const struct net_route *route, struct err *e)
 	char text[ROUTE_TEXT_SIZE];
 
 	route_text(route, text);
-	return err_set(e, -EEXIST, "route %s: another one is in its place", text);
+	return err_set(e, -EEXIST, "route %s: a different route exists", text);
 }
 
-/* Which of those that were in the way are the very routes that are wanted? */
+/* Clears the routes in `exist` that are identical to the desired ones; the others are errors. */
 static int check_existing(struct nlsock *s, struct configuration *c, struct err *e)
 {
 	int r = 0;
@@ -527,7 +530,8 @@ int netdev_configure(struct nlsock *s, int ifindex, const struct ip_prefix *ips,
 	int r;
 
 	if (n_routes > 64)
-		return err_set(e, -E2BIG, "%zu routes are more than an interface takes", n_routes);
+		return err_set(e, -E2BIG, "%zu routes exceed the maximum of an interface",
+			       n_routes);
 	r = netdev_run_batch(s, &c);
 	if (r < 0)
 		return err_set(e, r, "configuring link %d: %s", ifindex, strerror(-r));

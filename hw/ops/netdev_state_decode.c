@@ -1,7 +1,8 @@
-/* netdev_state_decode.c - the kernel's messages about a netdev as digests. Pure.
+// SPDX-License-Identifier: Apache-2.0
+/* netdev_state_decode.c - digests of the kernel's messages about a netdev. Pure.
  *
- * Whatever a message tells counts, also what we do not know: only what changes by itself, or is put
- * back and compared by value, is named here and left out. */
+ * All attributes are included, even unknown ones; only those that change by themselves, or that are
+ * restored and compared by value, are listed here and left out. */
 #include <linux/ethtool_netlink.h>
 #include <linux/genetlink.h>
 #include <linux/if_link.h>
@@ -11,9 +12,9 @@
 
 #include "cleanup.h"
 #include "genl.h"
-#include "netdev_look.h"
+#include "netdev_state_read.h"
 
-/* Newer than some build machines' headers: linux/include/uapi/linux/if_link.h. */
+/* Missing in some build machines' headers: linux/include/uapi/linux/if_link.h. */
 #define LINK_GRO_MAX_SIZE      58
 #define LINK_TSO_MAX_SIZE      59
 #define LINK_TSO_MAX_SEGS      60
@@ -25,17 +26,17 @@
 
 #define LEFT_OUT (-1)
 
-/* The section of an attribute. */
+/* The section of an attribute, or LEFT_OUT. */
 static int link_section(int type)
 {
 	switch (type) {
-	/* Put back and compared by value. */
+	/* Restored and compared by value. */
 	case IFLA_IFNAME:
 	case IFLA_IFALIAS:
 	case IFLA_ADDRESS:
 	case IFLA_MTU:
 	case IFLA_PROP_LIST:
-	/* These tell what happens. */
+	/* Counters and operational state. */
 	case IFLA_STATS:
 	case IFLA_STATS64:
 	case IFLA_OPERSTATE:
@@ -44,18 +45,18 @@ static int link_section(int type)
 	case IFLA_CARRIER_UP_COUNT:
 	case IFLA_CARRIER_DOWN_COUNT:
 	case IFLA_EVENT:
-	/* Of a move, which also makes the discipline and the sysctls anew. */
+	/* Results of a move, which also resets the queueing discipline and the sysctls. */
 	case IFLA_QDISC:
 	case IFLA_AF_SPEC:
 	case IFLA_NEW_NETNSID:
 	case IFLA_NEW_IFINDEX:
 	case IFLA_TARGET_NETNSID:
 	case IFLA_LINK_NETNSID:
-	/* Who has it is looked at before it is given away, and a move ends it. */
+	/* Checked before the netdev is attached, and cleared by a move. */
 	case IFLA_MASTER:
-	/* A driver may choose another one for every netdev. */
+	/* Some drivers choose a new one for every netdev. */
 	case IFLA_PERM_ADDRESS:
-	/* What its PF has; vf_settings_get() looks at that. */
+	/* Settings of a PF; vf_settings_get() compares them. */
 	case IFLA_NUM_VF:
 	case IFLA_VFINFO_LIST:
 		return LEFT_OUT;
@@ -83,7 +84,7 @@ static int link_section(int type)
 	}
 }
 
-/* Up is put back; the others follow from it and the carrier. */
+/* Up is restored; the others depend on it and on the carrier. */
 #define FOLLOWING_FLAGS ((unsigned)(IFF_UP | IFF_RUNNING | 1 << 16 | 1 << 17))
 
 static void add_attr(struct netdev_state *s, enum netdev_section section, const struct nlattr *a)
@@ -117,8 +118,8 @@ int netdev_state_link(struct netdev_state *s, const struct nlmsghdr *h)
 /* linux/include/uapi/linux/ethtool_netlink{,_generated}.h; RSS_GET is newer than some headers. */
 #define MSG_RSS_GET 38
 
-/* An attribute that is left out is told by its bit: the header (1) names the netdev, the link's
- * partner and what was agreed with it are the link's. */
+/* left_out: bit mask of attributes: the header (1) has the netdev's name; the link partner's modes
+ * and negotiated results are not settings. */
 #define HEADER (1u << 1)
 
 static const struct {
@@ -191,7 +192,7 @@ void netdev_state_answer(struct netdev_state *s, size_t i, const struct nlmsghdr
 {
 	if (i >= ARRAY_SIZE(questions))
 		return;
-	/* A driver that has no such thing, or a kernel that has not, has nothing to change. */
+	/* -EOPNOTSUPP: the driver or the kernel has no such setting, so it cannot have changed. */
 	if (!h && error != -EOPNOTSUPP)
 		netdev_state_unknown(s, questions[i].section);
 	if (h)
@@ -205,7 +206,8 @@ void netdev_state_rss(struct netdev_state *s, const struct nlmsghdr *h)
 
 /* --- NAPI ------------------------------------------------------------------------------------- */
 
-/* linux/include/uapi/linux/netdev.h: ifindex, number, interrupt and thread are not settings. */
+/* linux/include/uapi/linux/netdev.h: attributes below are not settings (ifindex, id, interrupt,
+ * thread). */
 #define NAPI_FIRST_SETTING 5
 
 int netdev_state_napi(struct netdev_state *s, const struct nlmsghdr *h)

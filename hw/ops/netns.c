@@ -1,12 +1,12 @@
-/* netns.c - network namespaces: their names, opened as others name them and proved to be the one
- * that is meant, and work inside.
+// SPDX-License-Identifier: Apache-2.0
+/* netns.c - opens network namespaces by name, path or identity, verifies their identity, and runs
+ * functions inside them.
  *
- * A path comes from the container runtime and is one of the host's. When our mount namespace is
- * another, it is looked up below process 1's root, and symbolic links on the way stay below that
- * root, too: "/var/run" is one to "/run" as a rule.
- * Can fail by: a path that is gone (-ENOENT) or was never a network namespace (-EINVAL); one whose
- * namespace is another by now; one below a process's root that only its file system could tell
- * (-EAGAIN). */
+ * A path comes from the container runtime and is valid on the host. If we have another mount
+ * namespace, it is resolved below process 1's root, including symbolic links: "/var/run" usually is
+ * a link to "/run". Errors: a removed path (-ENOENT); one that never was a network namespace
+ * (-EINVAL); a path that leads to another namespace now (-ENOENT); a path below a process's root
+ * that only its file system could resolve (-EAGAIN). */
 #include "netns.h"
 
 #include <ctype.h>
@@ -24,7 +24,7 @@
 #include "netns_walk.h"
 #include "sysfs.h"
 
-/* A container has a /run of its own; the host's is seen through its first process. */
+/* A container has its own /run; the host's is opened through process 1. */
 static int open_names_dir(const struct hw *hw)
 {
 	int fd = hw->proc_fd < 0 ? -1 : sysfs_open_dir(hw->proc_fd, "1/root/run/netns");
@@ -34,7 +34,7 @@ static int open_names_dir(const struct hw *hw)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Where a namespace is not mounted yet, or no longer, an ordinary empty file is. */
+/* A file that is not a mount point (yet or any more) is an ordinary empty file. */
 static int netns_open_namespace(int dir, const char *name)
 {
 	int fd = netns_open_at(dir, name, 0);
@@ -91,9 +91,9 @@ int netns_socket(int netns_fd, int protocol)
 
 /* --- settings in /proc/sys/net ---------------------------------------------------------------- */
 
-/* The folder shows the namespace of the task that opens a file in it. Can fail by: a setting or
- * netdev that is not there (-ENOENT); /proc/sys read-only, as container runtimes mount it for all
- * but privileged containers (-EROFS). */
+/* The folder shows the namespace of the task that opens a file in it. Errors: a missing setting or
+ * netdev (-ENOENT); /proc/sys read-only, as container runtimes mount it for all but privileged
+ * containers (-EROFS). */
 
 struct sysctl_job {
 	const struct hw *hw;
@@ -128,11 +128,11 @@ static int write_setting(const struct hw *hw, const char *ifname, const struct s
 	int r;
 
 	if (!is_path_part(s->key) || strlen(s->key) > 64)
-		return err_set(e, -EINVAL, "\"%s\" is no setting's name", s->key);
+		return err_set(e, -EINVAL, "\"%s\" is not the name of a setting", s->key);
 	snprintf(path, sizeof(path), "sys/net/%s/conf/%.15s/%.64s", ip, ifname, s->key);
 	r = write_value(hw, path, s->value);
 	if (r == -EROFS)
-		return err_set(e, r, "net.%s.conf.%s.%s: /proc/sys is mounted read-only here", ip,
+		return err_set(e, r, "net.%s.conf.%s.%s: /proc/sys is mounted read-only", ip,
 			       ifname, s->key);
 	return r < 0 ? err_set(e, r, "net.%s.conf.%s.%s = %s: %s", ip, ifname, s->key, s->value,
 			       strerror(-r))
@@ -157,15 +157,15 @@ int netns_sysctl(const struct hw *hw, int netns_fd, const char *ifname,
 	int r;
 
 	if (!is_path_part(ifname) || strlen(ifname) >= IFNAMSIZ)
-		return err_set(e, -EINVAL, "\"%s\" is no netdev's name", ifname);
+		return err_set(e, -EINVAL, "\"%s\" is not the name of a netdev", ifname);
 	r = netns_run(netns_fd, write_settings, &job);
 	return r < 0 ? err_set(e, r, "%s", inner.code ? inner.msg : strerror(-r)) : 0;
 }
 
-/* --- open ----------------------------------------------------------------------------------- */
+/* --- opening ---------------------------------------------------------------------------------- */
 
-/* All namespaces are on one file system. Nobody is asked who may not answer, as whoever serves
- * another file system (FUSE) could. */
+/* All namespaces are on one file system. AT_STATX_DONT_SYNC: another file system (FUSE) might never
+ * answer. */
 static bool is_on_nsfs(int path_fd)
 {
 	struct statx file, own;
@@ -176,7 +176,8 @@ static bool is_on_nsfs(int path_fd)
 	       file.stx_dev_major == own.stx_dev_major && file.stx_dev_minor == own.stx_dev_minor;
 }
 
-/* Of several kinds, only nsfs itself answers which one it is. */
+/* Opens for real, now that it is nsfs; nsfs has several kinds of namespaces, and the ioctl returns
+ * which one it is. */
 static int reopen(int path_fd)
 {
 	char link[64];
@@ -200,7 +201,7 @@ int netns_open_at(int dir_fd, const char *path, uint64_t resolve)
 	return is_on_nsfs(at) ? reopen(at) : -EINVAL;
 }
 
-/* The links read "mnt:[4026531841]". What cannot be read is taken for the same. */
+/* Compares links such as "mnt:[4026531841]". If unreadable, assumes the same mount namespace. */
 static bool has_own_mounts(const struct hw *hw)
 {
 	char ours[64], first[64];
@@ -211,8 +212,9 @@ static bool has_own_mounts(const struct hw *hw)
 	       strcmp(ours, first) != 0;
 }
 
-/* What a process has mounted may be served by somebody who never answers (FUSE). What a mount hangs
- * on is always cached, and so is the way to it. Linux 5.12; 0 before. */
+/* Resolve flag for paths below a process's root: a mount there may be served by a file system
+ * (FUSE) that never answers. Mount points and the path to them are always cached. Linux 5.12; 0
+ * before. */
 static uint64_t without_asking(int root_fd)
 {
 	const struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_CACHED};
@@ -221,7 +223,7 @@ static uint64_t without_asking(int root_fd)
 	return fd < 0 && errno == EINVAL ? 0 : RESOLVE_CACHED;
 }
 
-/* Symbolic links on the way stay below that root. The host's own is trusted. */
+/* Symbolic links are resolved below that root. The host's own root (process 1) is trusted. */
 static int open_below_root(int proc_fd, const char *process, const char *path)
 {
 	char root[32];
@@ -236,8 +238,8 @@ static int open_below_root(int proc_fd, const char *process, const char *path)
 			     RESOLVE_IN_ROOT | (strcmp(process, "1") ? without_asking(fd) : 0));
 }
 
-/* "/proc/17/...": processes are the same whoever's /proc shows them, and what is in there are magic
- * links, which lead where no path does. */
+/* Returns "17/..." of "/proc/17/...", else NULL: a process is the same in any /proc mount, and its
+ * magic links do not depend on mounts. */
 static const char *below_proc(const char *path)
 {
 	static const char proc[] = "/proc/";
@@ -247,7 +249,7 @@ static const char *below_proc(const char *path)
 		       : NULL;
 }
 
-/* "17/ns/net", "17/fd/4", "17/root/run/netns/a" */
+/* Opens a path relative to /proc: "17/ns/net", "17/fd/4", "17/root/run/netns/a". */
 static int open_of_process(int proc_fd, const char *path)
 {
 	size_t digits = strspn(path, "0123456789");
@@ -277,7 +279,7 @@ int netns_open_path(const struct hw *hw, const char *path, struct err *e)
 {
 	int fd = open_path(hw, path);
 
-	/* Ways in which a path, or the process in it, is not there. */
+	/* Each of these errors means that the path or its process does not exist. */
 	if (fd == -ENOTDIR || fd == -ESRCH || fd == -ELOOP || fd == -ENXIO)
 		fd = -ENOENT;
 	if (fd == -EINVAL)
@@ -285,7 +287,7 @@ int netns_open_path(const struct hw *hw, const char *path, struct err *e)
 	return fd < 0 ? err_set(e, fd, "%s: %s", path, strerror(-fd)) : fd;
 }
 
-/* --- which one ------------------------------------------------------------------------------ */
+/* --- identity --------------------------------------------------------------------------------- */
 
 int netns_identify(int netns_fd, const char *path, struct netns_id *ret)
 {
@@ -313,7 +315,7 @@ int netns_open_id(const struct hw *hw, const struct netns_id *id, struct err *e)
 	if (fstat(fd, &st) < 0)
 		return err_set(e, -errno, "%s: %s", id->path, strerror(errno));
 	if (st.st_dev != id->dev || st.st_ino != id->ino)
-		return err_set(e, -ENOENT, "%s: another namespace by now", id->path);
+		return err_set(e, -ENOENT, "%s: now a different namespace", id->path);
 	return take_fd(&fd);
 }
 
@@ -326,9 +328,10 @@ bool netns_is_there(const struct hw *hw, const struct netns_id *id)
 
 /* --- inside --------------------------------------------------------------------------------- */
 
-/* The kernel refuses it only while it has no memory for it (create_new_namespaces() in
- * linux/kernel/nsproxy.c). Nothing may be done before it is so. */
-static void come_back(int own_fd)
+/* setns() back fails only while the kernel is out of memory (create_new_namespaces() in
+ * linux/kernel/nsproxy.c). The thread must not continue in the wrong namespace, so retry forever.
+ */
+static void return_to_own_netns(int own_fd)
 {
 	const struct timespec moment = {.tv_nsec = 1000000};
 
@@ -346,7 +349,7 @@ int netns_run(int netns_fd, int (*fn)(void *arg), void *arg)
 	if (setns(netns_fd, CLONE_NEWNET) < 0)
 		return -errno;
 	r = fn(arg);
-	come_back(own);
+	return_to_own_netns(own);
 	return r;
 }
 
@@ -357,6 +360,7 @@ int netns_nlsock(struct nlsock *ret, int netns_fd, int protocol, struct err *e)
 	*ret = NLSOCK_CLOSED;
 	if (r >= 0)
 		r = nlsock_adopt(ret, fd);
-	return r < 0 ? err_set(e, r, "netlink: a socket inside the namespace: %s", strerror(-r))
+	return r < 0 ? err_set(e, r, "netlink: cannot open a socket inside the namespace: %s",
+			       strerror(-r))
 		     : 0;
 }

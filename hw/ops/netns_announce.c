@@ -1,6 +1,7 @@
-/* netns_announce.c - frames for the neighbours, sent from inside a namespace.
+// SPDX-License-Identifier: Apache-2.0
+/* netns_announce.c - announcements and probes of addresses, sent from inside a namespace.
  *
- * Can fail by: a netdev that is down (-ENETDOWN) or gone (-ENODEV, -ENXIO). */
+ * Errors: the netdev is down (-ENETDOWN) or was removed (-ENODEV, -ENXIO). */
 #include "netns_announce.h"
 
 #include <arpa/inet.h>
@@ -17,7 +18,7 @@
 
 /* --- frames ----------------------------------------------------------------------------------- */
 
-/* RFC 1071, over what follows one another in memory; `sum` begins with the pseudo header's. */
+/* RFC 1071; sum: the initial value, from the pseudo header. */
 static uint16_t inet_checksum(const uint8_t *p, size_t n, uint32_t sum)
 {
 	for (size_t i = 0; i + 1 < n; i += 2)
@@ -62,42 +63,51 @@ _Static_assert(sizeof(struct ether_header) + sizeof(struct ip6_hdr) +
 		       ANNOUNCE_FRAME_MAX,
 	       "the longest");
 
-/* RFC 8200, section 8.1. Addresses stand before the payload. */
-static uint16_t icmp6_checksum(const struct ip6_hdr *ip, const struct advertisement *a)
+/* RFC 8200, section 8.1. The addresses form a pseudo header before the n bytes of the message. */
+static uint16_t icmp6_checksum(const struct ip6_hdr *ip, const void *message, size_t n)
 {
 	uint8_t pseudo[2 * sizeof(ip->ip6_src)];
 
 	memcpy(pseudo, &ip->ip6_src, sizeof(ip->ip6_src));
 	memcpy(pseudo + sizeof(ip->ip6_src), &ip->ip6_dst, sizeof(ip->ip6_dst));
-	return inet_checksum((const uint8_t *)a, sizeof(*a),
-			     (uint16_t)~inet_checksum(pseudo, sizeof(pseudo), 0) +
-				     (uint32_t)sizeof(*a) + IPPROTO_ICMPV6);
+	return inet_checksum(message, n,
+			     (uint16_t)~inet_checksum(pseudo, sizeof(pseudo), 0) + (uint32_t)n +
+				     IPPROTO_ICMPV6);
+}
+
+/* A frame with an ICMPv6 message of n bytes to a multicast address. checksum: the message's field,
+ * which is 0 so far. */
+static size_t icmp6_frame(const uint8_t mac[6], const uint8_t from[16], const uint8_t group[16],
+			  void *message, size_t n, uint16_t *checksum, uint8_t *ret)
+{
+	struct ether_header eth = {.ether_dhost = {0x33, 0x33}, .ether_type = htons(ETH_P_IPV6)};
+	struct ip6_hdr ip = {0};
+
+	memcpy(eth.ether_dhost + 2, group + 12, 4);
+	memcpy(eth.ether_shost, mac, 6);
+	ip.ip6_flow = htonl(UINT32_C(6) << 28);
+	ip.ip6_plen = htons((uint16_t)n);
+	ip.ip6_nxt = IPPROTO_ICMPV6;
+	ip.ip6_hlim = 255;
+	memcpy(&ip.ip6_src, from, 16);
+	memcpy(&ip.ip6_dst, group, 16);
+	*checksum = htons(icmp6_checksum(&ip, message, n));
+	memcpy(ret, &eth, sizeof(eth));
+	memcpy(ret + sizeof(eth), &ip, sizeof(ip));
+	memcpy(ret + sizeof(eth) + sizeof(ip), message, n);
+	return sizeof(eth) + sizeof(ip) + n;
 }
 
 static size_t advertisement_frame(const uint8_t mac[6], const uint8_t addr[16], uint8_t *ret)
 {
 	static const uint8_t all_nodes[16] = {0xff, 0x02, [15] = 1};
-	struct ether_header eth = {.ether_dhost = {0x33, 0x33, 0, 0, 0, 1},
-				   .ether_type = htons(ETH_P_IPV6)};
 	struct advertisement a = {.opt = {ND_OPT_TARGET_LINKADDR, 1}};
-	struct ip6_hdr ip = {0};
 
-	memcpy(eth.ether_shost, mac, 6);
-	ip.ip6_flow = htonl(UINT32_C(6) << 28);
-	ip.ip6_plen = htons(sizeof(a));
-	ip.ip6_nxt = IPPROTO_ICMPV6;
-	ip.ip6_hlim = 255;
-	memcpy(&ip.ip6_src, addr, 16);
-	memcpy(&ip.ip6_dst, all_nodes, 16);
 	a.na.nd_na_type = ND_NEIGHBOR_ADVERT;
 	a.na.nd_na_flags_reserved = ND_NA_FLAG_OVERRIDE;
 	memcpy(&a.na.nd_na_target, addr, 16);
 	memcpy(a.mac, mac, 6);
-	a.na.nd_na_cksum = htons(icmp6_checksum(&ip, &a));
-	memcpy(ret, &eth, sizeof(eth));
-	memcpy(ret + sizeof(eth), &ip, sizeof(ip));
-	memcpy(ret + sizeof(eth) + sizeof(ip), &a, sizeof(a));
-	return ANNOUNCE_FRAME_MAX;
+	return icmp6_frame(mac, addr, all_nodes, &a, sizeof(a), &a.na.nd_na_cksum, ret);
 }
 
 size_t announce_frame(const uint8_t mac[6], const struct ip_prefix *ip,
@@ -114,40 +124,16 @@ size_t announce_frame(const uint8_t mac[6], const struct ip_prefix *ip,
 
 /* --- probes ----------------------------------------------------------------------------------- */
 
-/* RFC 8200, section 8.1. */
-static uint16_t solicitation_checksum(const struct ip6_hdr *ip, const struct nd_neighbor_solicit *s)
-{
-	uint8_t pseudo[2 * sizeof(ip->ip6_src)];
-
-	memcpy(pseudo, &ip->ip6_src, sizeof(ip->ip6_src));
-	memcpy(pseudo + sizeof(ip->ip6_src), &ip->ip6_dst, sizeof(ip->ip6_dst));
-	return inet_checksum((const uint8_t *)s, sizeof(*s),
-			     (uint16_t)~inet_checksum(pseudo, sizeof(pseudo), 0) +
-				     (uint32_t)sizeof(*s) + IPPROTO_ICMPV6);
-}
-
-/* To the group of those whose addresses end like this one (RFC 4291, section 2.7.1). */
+/* Sent to the solicited-node multicast address (RFC 4291, section 2.7.1). */
 static size_t solicitation_frame(const uint8_t mac[6], const uint8_t addr[16], uint8_t *ret)
 {
+	static const uint8_t unspecified[16];
 	uint8_t group[16] = {0xff, 0x02, [11] = 1, [12] = 0xff};
-	struct ether_header eth = {.ether_dhost = {0x33, 0x33}, .ether_type = htons(ETH_P_IPV6)};
 	struct nd_neighbor_solicit s = {.nd_ns_type = ND_NEIGHBOR_SOLICIT};
-	struct ip6_hdr ip = {0};
 
 	memcpy(group + 13, addr + 13, 3);
-	memcpy(eth.ether_dhost + 2, group + 12, 4);
-	memcpy(eth.ether_shost, mac, 6);
-	ip.ip6_flow = htonl(UINT32_C(6) << 28);
-	ip.ip6_plen = htons(sizeof(s));
-	ip.ip6_nxt = IPPROTO_ICMPV6;
-	ip.ip6_hlim = 255;
-	memcpy(&ip.ip6_dst, group, 16);
 	memcpy(&s.nd_ns_target, addr, 16);
-	s.nd_ns_cksum = htons(solicitation_checksum(&ip, &s));
-	memcpy(ret, &eth, sizeof(eth));
-	memcpy(ret + sizeof(eth), &ip, sizeof(ip));
-	memcpy(ret + sizeof(eth) + sizeof(ip), &s, sizeof(s));
-	return sizeof(eth) + sizeof(ip) + sizeof(s);
+	return icmp6_frame(mac, unspecified, group, &s, sizeof(s), &s.nd_ns_cksum, ret);
 }
 
 size_t probe_frame(const uint8_t mac[6], const struct ip_prefix *ip,
@@ -208,10 +194,9 @@ bool probe_is_answered(const uint8_t *frame, size_t len, const uint8_t mac[6],
 	return answered;
 }
 
-/* --- sent ---------------------------------------------------------------------------------------
- */
+/* --- sending ---------------------------------------------------------------------------------- */
 
-/* Protocol 0: it only sends. */
+/* Protocol 0: receives nothing. */
 static int netns_announce_open_packet_socket(void *arg)
 {
 	int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
@@ -256,5 +241,5 @@ int netns_announce(int netns_fd, int ifindex, const uint8_t mac[6], const struct
 		r = -errno;
 	if (r == 0)
 		r = netns_announce_send_all(fd, mac, ips, n);
-	return r < 0 ? err_set(e, r, "telling the neighbours: %s", strerror(-r)) : 0;
+	return r < 0 ? err_set(e, r, "announcing addresses to neighbours: %s", strerror(-r)) : 0;
 }

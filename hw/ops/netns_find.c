@@ -1,8 +1,10 @@
-/* netns_find.c - finds network namespaces wherever they are.
+// SPDX-License-Identifier: Apache-2.0
+/* netns_find.c - finds network namespaces independently of their paths.
  *
- * Happy path: one walk (netns_walk.c) makes a set, from which all who asked before it began are
- * answered; each opens what it needs. Can fail by: what was found is gone before it is opened (then
- * the next walk tells whether it is), sets that are not complete. */
+ * Success: one walk (netns_walk.c) builds a set that serves all callers that were waiting when it
+ * began; each caller opens the namespaces it needs. Fails if a namespace cannot be opened although
+ * the walk listed it (another walk finds out whether it was removed), or if the set is
+ * incomplete. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +15,12 @@
 #include "netns.h"
 #include "netns_walk.h"
 
-/* Until everything that was found could be opened or is gone. */
+/* Maximum number of walks. Another one is run if a namespace that was found could not be opened. */
 #define ROUNDS_MAX 3
 
-/* --- one walk at a time ----------------------------------------------------------------------- */
+/* --- shared walks ----------------------------------------------------------------------------- */
 
-/* Several who ask hold on to one. */
+/* Reference-counted; shared by concurrent callers. */
 struct shared_set {
 	struct netns_set set;
 	int proc_fd, error;
@@ -28,10 +30,10 @@ struct shared_set {
 static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t ended;
-	uint64_t begun, done; /* walks, by their number */
+	uint64_t begun, done; /* numbers of the last walk begun and the last one done */
 	bool walking;
 	unsigned waiting;
-	struct shared_set *last; /* NULL: nobody needs it */
+	struct shared_set *last; /* set of the last walk; NULL: not needed, or out of memory */
 } walks = {.lock = PTHREAD_MUTEX_INITIALIZER, .ended = PTHREAD_COND_INITIALIZER};
 
 static void set_put_locked(struct shared_set *s)
@@ -53,7 +55,8 @@ static void set_put(struct shared_set *s)
 	pthread_mutex_unlock(&walks.lock);
 }
 
-/* Without the lock. The set is the table's, which is one holder. */
+/* Runs a walk without the lock, which it releases and takes again. walks.last holds one reference
+ * to the set. */
 static void take_walk(const struct hw *hw)
 {
 	struct shared_set *s = NULL;
@@ -75,8 +78,8 @@ static void take_walk(const struct hw *hw)
 	pthread_cond_broadcast(&walks.ended);
 }
 
-/* A set of a walk that began after this was called. NULL: out of memory. */
-static struct shared_set *set_of_now(const struct hw *hw)
+/* Returns the set of a walk that began after this call. NULL: out of memory. */
+static struct shared_set *walk_after_now(const struct hw *hw)
 {
 	struct shared_set *s = NULL;
 	uint64_t need;
@@ -102,9 +105,9 @@ static struct shared_set *set_of_now(const struct hw *hw)
 	return s;
 }
 
-/* --- one of them ------------------------------------------------------------------------------ */
+/* --- one namespace ---------------------------------------------------------------------------- */
 
-/* Which one it is is the caller's to compare: the path may lead to another by now. */
+/* Opens it only if it still has the inode found; the caller compares the device in *ret. */
 static int open_found(const struct hw *hw, const struct netns_found *f, struct netns_id *ret)
 {
 	AUTO_FD fd = netns_open_path(hw, f->path, NULL);
@@ -129,7 +132,7 @@ static const struct netns_found *set_find(const struct netns_set *s, uint64_t in
 	return NULL;
 }
 
-/* What is there but cannot be opened is not known to be anything. */
+/* A namespace that exists but cannot be opened is unknown (-EAGAIN). */
 static int open_from(const struct hw *hw, const struct netns_set *s, struct netns_id *id)
 {
 	const struct netns_found *found = set_find(s, id->ino);
@@ -156,16 +159,16 @@ int netns_open_anywhere(const struct hw *hw, struct netns_id *id, struct err *e)
 	if (fd >= 0)
 		return fd;
 	if (!id->ino)
-		return err_set(e, -ENOENT, "%s: nobody knows which namespace it was", id->path);
-	s = set_of_now(hw);
+		return err_set(e, -ENOENT, "%s: the identity of the namespace is unknown",
+			       id->path);
+	s = walk_after_now(hw);
 	fd = s ? open_from(hw, &s->set, id) : -EAGAIN;
 	if (s)
 		set_put(s);
 	if (fd == -ENOENT)
-		return err_set(e, fd, "%s: the namespace is gone", id->path);
+		return err_set(e, fd, "%s: the namespace was removed", id->path);
 	return fd < 0 ? err_set(e, fd,
-				"%s: the namespace is not there any more, and it cannot be seen "
-				"whether it is elsewhere",
+				"%s: the namespace is no longer at this path, and not everything could be searched",
 				id->path)
 		      : fd;
 }
@@ -179,31 +182,31 @@ enum netns_life netns_search(const struct hw *hw, struct netns_id *id)
 	return fd == -ENOENT ? NETNS_DEAD : NETNS_UNKNOWN;
 }
 
-/* --- all of them ------------------------------------------------------------------------------ */
+/* --- all namespaces --------------------------------------------------------------------------- */
 
 struct each {
 	const struct hw *hw;
 	int (*fn)(int netns_fd, const char *path, void *arg);
 	void *arg;
-	struct ino_set told;
-	bool missed; /* what was found could not be opened */
-	int end;     /* what fn said, negative */
+	struct ino_set visited;
+	bool missed; /* a namespace that was found could not be opened */
+	int end;     /* negative result of fn */
 };
 
-static void each_tell(struct each *e, const struct netns_found *f)
+static void each_visit(struct each *e, const struct netns_found *f)
 {
 	struct netns_id id;
 	AUTO_FD fd = -1;
 	int r;
 
-	if (ino_set_has(&e->told, f->ino))
+	if (ino_set_has(&e->visited, f->ino))
 		return;
 	fd = open_found(e->hw, f, &id);
 	if (fd < 0) {
 		e->missed = true;
 		return;
 	}
-	r = ino_set_add(&e->told, f->ino);
+	r = ino_set_add(&e->visited, f->ino);
 	e->end = r < 0 ? r : e->fn(fd, f->path, e->arg);
 }
 
@@ -211,22 +214,22 @@ static int leave_out_own(struct each *e)
 {
 	AUTO_FD own = netns_open_own();
 	struct stat st;
-	int r = own < 0 ? own : fstat(own, &st) < 0 ? -errno : ino_set_add(&e->told, st.st_ino);
+	int r = own < 0 ? own : fstat(own, &st) < 0 ? -errno : ino_set_add(&e->visited, st.st_ino);
 
 	return r < 0 ? r : 0;
 }
 
-/* 0, NETNS_INCOMPLETE or negative. */
-static int each_tell_all(struct each *e)
+/* Returns 0, NETNS_INCOMPLETE or a negative errno. */
+static int each_visit_all(struct each *e)
 {
-	struct shared_set *s = set_of_now(e->hw);
+	struct shared_set *s = walk_after_now(e->hw);
 	bool complete;
 
 	if (!s)
 		return -ENOMEM;
 	e->missed = false;
 	for (size_t i = 0; i < s->set.n && e->end >= 0; i++)
-		each_tell(e, &s->set.items[i]);
+		each_visit(e, &s->set.items[i]);
 	complete = s->set.complete;
 	set_put(s);
 	return e->end < 0 ? e->end : complete && !e->missed ? 0 : NETNS_INCOMPLETE;
@@ -239,8 +242,8 @@ int netns_each(const struct hw *hw, int (*fn)(int netns_fd, const char *path, vo
 
 	if (r == 0)
 		do
-			r = each_tell_all(&e);
+			r = each_visit_all(&e);
 		while (r == NETNS_INCOMPLETE && e.missed && ++round < ROUNDS_MAX);
-	free(e.told.slots);
+	free(e.visited.slots);
 	return r;
 }

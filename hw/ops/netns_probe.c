@@ -1,8 +1,9 @@
-/* netns_probe.c - is an address in use on the network that a netdev is on?
+// SPDX-License-Identifier: Apache-2.0
+/* netns_probe.c - checks whether an address is in use on a netdev's network.
  *
- * Happy path: one probe for each address, then whatever comes within the time is read; no answer is
- * the usual one. Can fail by: a netdev that is down (-ENETDOWN) or gone (-ENODEV, -ENXIO). A
- * station that answers later, or not, is not noticed. */
+ * Success: sends one probe per address, then reads all frames until the time is over; usually
+ * there is no answer. Errors: the netdev is down (-ENETDOWN) or was removed (-ENODEV, -ENXIO). A
+ * station that answers later or not at all is not detected. */
 #include <arpa/inet.h>
 #include <linux/filter.h>
 #include <linux/if_ether.h>
@@ -35,7 +36,7 @@ static uint64_t netns_now_ms(void)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-/* Protocol 0: it hears nothing before it is bound. */
+/* Protocol 0: receives nothing before it is bound. */
 static int netns_open_packet_socket(void *arg)
 {
 	int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -44,8 +45,9 @@ static int netns_open_packet_socket(void *arg)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Also what comes with a tag of a VLAN that the host does not have, without it; VLAN 0 is none. */
-static int hear_no_vlans(int fd)
+/* Drops frames with a VLAN tag: frames of VLANs that the host does not have are delivered, too,
+ * without their tag. VLAN 0 (priority tag only) is accepted. */
+static int probe_drop_vlans(int fd)
 {
 	static const struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)(SKF_AD_OFF + SKF_AD_VLAN_TAG)),
@@ -72,7 +74,7 @@ static int probe_send(const struct probe *p)
 	return 0;
 }
 
-/* The next frame: 1, it is an answer. */
+/* Reads the next frame; returns 1 if it is an answer. */
 static int probe_read(struct probe *p)
 {
 	uint8_t frame[128];
@@ -116,7 +118,7 @@ int netns_probe(int netns_fd, int ifindex, const uint8_t mac[6], const struct ip
 	int r = fd < 0 ? fd : 0;
 
 	if (r == 0)
-		r = hear_no_vlans(fd);
+		r = probe_drop_vlans(fd);
 	if (r == 0 && bind(fd, (const struct sockaddr *)&at, sizeof(at)) < 0)
 		r = -errno;
 	if (r == 0)

@@ -1,8 +1,9 @@
-/* netns_users.c - which network namespaces have a process in them.
+// SPDX-License-Identifier: Apache-2.0
+/* netns_users.c - which network namespaces have processes.
  *
- * Happy path: the link ns/net of each process names an inode; it is compared with those that are
- * searched for. Can fail by: a process that exits meanwhile (it is in none), one that may not be
- * looked at (then what was not found is unknown). */
+ * Success: the link ns/net of each process contains an inode, which is compared with the given
+ * ones. Errors: a process exits during the pass (it uses none), or is not readable (then namespaces
+ * not found are unknown). */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +31,7 @@ static void users_note(struct users *u, uint64_t ino, unsigned pid)
 		}
 }
 
-/* A process that has exited and is not reaped yet has no namespaces any more. */
+/* A zombie has no namespaces any more: ENOENT is not a miss. */
 static int netns_on_process(int proc_fd, const char *name, void *arg)
 {
 	struct users *u = arg;

@@ -1,10 +1,11 @@
-/* netns_walk.c - every network namespace there is, whatever keeps it.
+// SPDX-License-Identifier: Apache-2.0
+/* netns_walk.c - finds every network namespace, whatever keeps it alive.
  *
- * Happy path: names, then processes one by one: the namespace each is in, its mounts (once per
- * mount namespace), then open files, some of each process at a time, so that few of one are seen
- * before many of another. Can fail by: processes that vanish (passed over); what may not be looked
- * into, or costs more than the budget (the set is not complete). A namespace that only sockets,
- * netdevs or threads other than a process's first one keep cannot be found this way. */
+ * Success: names, then for each process its namespace and its mounts (once per mount namespace),
+ * then open files, in rounds over all processes, so that a process with many does not starve the
+ * others. Errors: processes that exit (skipped); unreadable processes, or an exhausted budget (the
+ * set is incomplete). Not found this way: a namespace kept only by sockets, netdevs or threads
+ * other than the main thread of a process. */
 #include "netns_walk.h"
 
 #include <dirent.h>
@@ -27,11 +28,11 @@
 #include "sysfs.h"
 
 #define LINE_SIZE    8192
-#define USERS_MAX    256 /* more share the budget of the last one */
-#define TABLES_MAX   64	 /* of open files that others are compared with */
+#define USERS_MAX    256 /* further users share the budget of the last entry */
+#define TABLES_MAX   64	 /* processes whose open files others are compared with */
 #define FIRST_ROUND  256
 #define LATER_ROUNDS 4096
-/* So many steps are as good as free between two looks at the clock. */
+/* Steps between two reads of the clock; fewer would make its cost matter. */
 #define CLOCK_STEPS  256
 
 const struct netns_budget netns_budget_usual = {
@@ -52,7 +53,7 @@ struct user {
 struct process {
 	int pid;
 	unsigned user;
-	long at; /* where its folder of open files is read on */
+	long at; /* position in its folder of open files */
 	bool done;
 };
 
@@ -66,14 +67,14 @@ struct walk {
 	struct user users[USERS_MAX];
 	unsigned n_users;
 	size_t mount_bytes;
-	int tables[TABLES_MAX]; /* processes with many open files, each with files of its own */
+	int tables[TABLES_MAX]; /* processes with many open files, none shared between them */
 	unsigned n_tables, steps;
 	uint64_t end_ns;
-	bool same_pids; /* numbers in this /proc are what system calls take */
-	int error;	/* what ends the walk */
+	bool same_pids; /* our PIDs are those of this /proc, so kcmp() can be used */
+	int error;	/* stops the walk */
 };
 
-/* --- what it may cost ------------------------------------------------------------------------- */
+/* --- budget ----------------------------------------------------------------------------------- */
 
 static uint64_t cpu_ns(void)
 {
@@ -88,14 +89,14 @@ static void miss(struct walk *w)
 	w->set->complete = false;
 }
 
-/* False: there is no time left. */
+/* False: the time is used up, or there was an error. */
 static bool walk_step(struct walk *w)
 {
 	if (w->error)
 		return false;
 	if (++w->steps % CLOCK_STEPS || cpu_ns() < w->end_ns)
 		return true;
-	w->steps--; /* so that it is found out again */
+	w->steps--; /* so that the next call reads the clock again */
 	miss(w);
 	return false;
 }
@@ -113,14 +114,14 @@ static unsigned user_of(struct walk *w, uid_t uid)
 	return i;
 }
 
-/* What may not be looked at is missed; what is not there any more is not. */
+/* An unreadable object makes the set incomplete, a removed one does not. */
 static void walk_failed(struct walk *w, int code)
 {
 	if (code != ENOENT && code != ESRCH && code != EINVAL && code != ENOTDIR)
 		miss(w);
 }
 
-/* --- tell ------------------------------------------------------------------------------------- */
+/* --- results ---------------------------------------------------------------------------------- */
 
 static void walk_found(struct walk *w, uint64_t ino, const char *path)
 {
@@ -158,7 +159,8 @@ static int netns_walk_on_name(int netns_fd, const char *name, void *arg)
 	return w->error;
 }
 
-/* A link that tells a namespace: "ns/net", "4" among the open files. False: it does not. */
+/* Reads the namespace inode of a link: "ns/net", or "4" among the open files. False: not a
+ * namespace of this kind. */
 static bool link_inode(struct walk *w, int dir, const char *entry, const char *kind, uint64_t *ret)
 {
 	char link[64];
@@ -174,8 +176,8 @@ static bool link_inode(struct walk *w, int dir, const char *entry, const char *k
 
 /* --- mounts ----------------------------------------------------------------------------------- */
 
-/* The root of such a mount is the namespace. */
-static void look_at_mount(struct walk *w, int pid, char *line)
+/* The root of a nsfs mount is the namespace. */
+static void add_mount(struct walk *w, int pid, char *line)
 {
 	struct mount_line m;
 	char path[LINE_SIZE];
@@ -192,7 +194,7 @@ static void look_at_mount(struct walk *w, int pid, char *line)
 	walk_found(w, ino, path);
 }
 
-/* The first process's are the host's own. */
+/* The mounts of process 1 are the host's own and always read. */
 static bool may_read_mounts(struct walk *w, const struct process *p)
 {
 	const struct netns_budget *b = w->budget;
@@ -204,7 +206,7 @@ static bool may_read_mounts(struct walk *w, const struct process *p)
 	return false;
 }
 
-/* The rest of a line that is too long is no line. */
+/* Lines longer than the buffer are skipped and make the set incomplete. */
 static void read_mounts(struct walk *w, const struct process *p, FILE *f)
 {
 	char line[LINE_SIZE];
@@ -222,12 +224,12 @@ static void read_mounts(struct walk *w, const struct process *p, FILE *f)
 			w->users[p->user].mount_bytes += n;
 		}
 		if (is_start && whole)
-			look_at_mount(w, p->pid, line);
+			add_mount(w, p->pid, line);
 	}
 }
 
-/* Processes that see the same mounts are many. */
-static void look_at_mounts(struct walk *w, const struct process *p, int pid_fd)
+/* Reads each mount namespace once: many processes share one. */
+static void walk_mounts(struct walk *w, const struct process *p, int pid_fd)
 {
 	AUTO_FD fd = -1;
 	uint64_t ino;
@@ -267,8 +269,7 @@ static struct process *netns_add_process(struct walk *w, const char *name, uid_t
 	return p;
 }
 
-/* It may vanish meanwhile, or not be for us to look into: then the rest is looked at all the same.
- */
+/* A process that exits or is unreadable does not stop the walk. */
 static int netns_walk_on_process(int dir, const char *name, void *arg)
 {
 	struct walk *w = arg;
@@ -292,7 +293,7 @@ static int netns_walk_on_process(int dir, const char *name, void *arg)
 	if (link_inode(w, pid_fd, "ns/net", "net", &ino))
 		walk_found(w, ino, path);
 	if (walk_step(w))
-		look_at_mounts(w, p, pid_fd);
+		walk_mounts(w, p, pid_fd);
 	return w->error;
 }
 
@@ -309,7 +310,7 @@ static bool may_read_descriptors(struct walk *w, const struct process *p)
 	return false;
 }
 
-static void look_at_descriptor(struct walk *w, const struct process *p, int dir, const char *name)
+static void add_descriptor(struct walk *w, const struct process *p, int dir, const char *name)
 {
 	char path[64];
 	uint64_t ino;
@@ -322,7 +323,7 @@ static void look_at_descriptor(struct walk *w, const struct process *p, int dir,
 	walk_found(w, ino, path);
 }
 
-/* Not so many are left that it has to be gone on with. */
+/* Reads up to `most` entries. Returns true if the folder was read to its end. */
 static bool read_some(struct walk *w, struct process *p, DIR *d, size_t most)
 {
 	const struct dirent *entry = NULL;
@@ -336,14 +337,15 @@ static bool read_some(struct walk *w, struct process *p, DIR *d, size_t most)
 		if (!entry)
 			return true;
 		if (entry->d_name[0] != '.')
-			look_at_descriptor(w, p, dirfd(d), entry->d_name);
+			add_descriptor(w, p, dirfd(d), entry->d_name);
 	}
 	p->at = telldir(d);
 	return false;
 }
 
-/* One that has ended with files that were not read yet may have shared them. */
-static void look_at_descriptors(struct walk *w, struct process *p, size_t most)
+/* A process that exited before all its files were read may have shared them with another one:
+ * incomplete. */
+static void walk_descriptors(struct walk *w, struct process *p, size_t most)
 {
 	char path[32];
 	AUTO_FD fd = -1;
@@ -364,7 +366,7 @@ static void look_at_descriptors(struct walk *w, struct process *p, size_t most)
 	closedir(d);
 }
 
-/* Its open files are those of a process that is read (CLONE_FILES). */
+/* Whether it shares its open files (CLONE_FILES) with a process that is read already. */
 static bool has_known_files(struct walk *w, const struct process *p)
 {
 	for (unsigned i = 0; i < w->n_tables; i++)
@@ -380,7 +382,7 @@ static bool may_go_on(struct walk *w)
 	return !w->error && w->set->n_descriptors < w->budget->descriptors && walk_step(w);
 }
 
-static void look_at_all_descriptors(struct walk *w)
+static void walk_all_descriptors(struct walk *w)
 {
 	size_t most = FIRST_ROUND, left = w->n_processes;
 
@@ -391,7 +393,7 @@ static void look_at_all_descriptors(struct walk *w)
 
 			if (p->done || !may_read_descriptors(w, p))
 				continue;
-			look_at_descriptors(w, p, most);
+			walk_descriptors(w, p, most);
 			if (!p->done && most == FIRST_ROUND && w->same_pids)
 				p->done = has_known_files(w, p);
 			left += !p->done;
@@ -411,10 +413,10 @@ static bool has_our_numbers(const struct hw *hw)
 	return sysfs_target(hw->proc_fd, link, sizeof(link), "self") == 0 && strcmp(link, own) == 0;
 }
 
-/* Without its folder nothing has a name; without processes nothing else is to be seen. */
+/* Without /run/netns there are no names; without /proc nothing else can be found. */
 static void netns_walk_all(struct walk *w)
 {
-	sysfs_starved();
+	sysfs_exhausted();
 	netns_list(w->hw, netns_walk_on_name, w);
 	if (w->hw->proc_fd < 0) {
 		miss(w);
@@ -423,8 +425,8 @@ static void netns_walk_all(struct walk *w)
 	w->same_pids = has_our_numbers(w->hw);
 	if (sysfs_list(w->hw->proc_fd, ".", netns_walk_on_process, w) < 0)
 		miss(w);
-	look_at_all_descriptors(w);
-	if (sysfs_starved())
+	walk_all_descriptors(w);
+	if (sysfs_exhausted())
 		miss(w);
 }
 

@@ -1,12 +1,14 @@
-/* own_programs.h - which BPF programs on netdevs are this process's own, by the kernel's number for
- * them. For those who attach them and those who look at what is attached; from any thread. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* own_programs.h - registry of this process's own BPF programs on netdevs, by kernel program id, so
+ * that checks of attached programs can recognize them. Thread-safe. */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Before it is attached. Returns its number; 0: the kernel does not say, it is not remembered. */
+/* Registers a program; call it before attaching. Returns its id; 0: the kernel does not report it,
+ * not registered. */
 uint32_t own_program_add(int program_fd);
-/* After it was detached; 0: nothing. */
+/* Call it after detaching. id 0 does nothing. */
 void own_program_remove(uint32_t id);
 bool own_program_is(uint32_t id);

@@ -1,54 +1,20 @@
-/* rdma_ops.c - finds, moves, renames, makes and deletes RDMA devices: one request each, but for
- * rdma_soft_on().
+// SPDX-License-Identifier: Apache-2.0
+/* rdma_ops.c - finds, moves, renames, creates and deletes RDMA devices: one request each, except
+ * for look-ups by name and rdma_soft_on().
  *
- * Can fail by: whatever the kernel refuses. rxe answers a move with -EOPNOTSUPP, the shared mode
- * with -EPERM or -EOPNOTSUPP, depending on the kernel. */
+ * Errors: any rejection by the kernel. rxe rejects a move with -EOPNOTSUPP, the shared mode with
+ * -EPERM or -EOPNOTSUPP, depending on the kernel. */
 #include "rdma_ops.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "array.h"
 #include "cleanup.h"
 #include "nldev.h"
+#include "nldev_list.h"
 
-#define DUMP_ATTEMPTS 5
-
-/* What the socket's namespace shows; the caller frees it. */
-struct devices {
-	struct nldev_dev *items;
-	size_t n;
-};
-
-static int rdma_on_device(const struct nlmsghdr *h, void *arg)
-{
-	struct devices *list = arg;
-	struct nldev_dev d, *new;
-
-	if (nldev_decode_dev(h, &d) < 0)
-		return 0;
-	new = array_push(list->items, list->n);
-	if (!new)
-		return -ENOMEM;
-	*new = d;
-	return 0;
-}
-
-static int list_devices(struct nlsock *s, struct devices *list, struct err *e)
-{
-	int r = -EAGAIN;
-
-	for (int i = 0; i < DUMP_ATTEMPTS && r == -EAGAIN; i++) {
-		list->n = 0;
-		r = nlsock_ask(s,
-			       nldev_request(RDMA_NLDEV_CMD_GET, NLM_F_DUMP, NLDEV_ANY, NLDEV_ANY),
-			       rdma_on_device, list, e);
-	}
-	return r;
-}
-
-static const struct nldev_dev *named(const struct devices *list, const char *name)
+static const struct nldev_dev *named(const struct nldev_list *list, const char *name)
 {
 	for (size_t i = 0; i < list->n; i++)
 		if (strcmp(list->items[i].name, name) == 0)
@@ -56,17 +22,17 @@ static const struct nldev_dev *named(const struct devices *list, const char *nam
 	return NULL;
 }
 
-/* The kernel finds by index only. */
+/* Lists all devices, because the kernel finds by index only. */
 int rdma_by_name(struct nlsock *s, const char *name, struct nldev_dev *ret, struct err *e)
 {
-	struct devices list = {0};
-	int r = list_devices(s, &list, e);
+	struct nldev_list list = {0};
+	int r = nldev_list_devices(s, &list, e);
 	const struct nldev_dev *found = r == 0 ? named(&list, name) : NULL;
 
 	if (found)
 		*ret = *found;
 	else if (r == 0)
-		r = err_set(e, -ENODEV, "no RDMA device of that name here");
+		r = err_set(e, -ENODEV, "no RDMA device of that name in this namespace");
 	if (r < 0)
 		err_wrap(e, "%s", name);
 	free(list.items);
@@ -78,7 +44,7 @@ static int on_one(const struct nlmsghdr *h, void *arg)
 	return nldev_decode_dev(h, arg);
 }
 
-/* -EINVAL is the kernel's word for an index that this namespace does not show (nldev_get_doit()).
+/* The kernel returns -EINVAL for an index that is not visible in this namespace (nldev_get_doit()).
  */
 int rdma_by_index(struct nlsock *s, uint32_t index, struct nldev_dev *ret, struct err *e)
 {
@@ -89,7 +55,7 @@ int rdma_by_index(struct nlsock *s, uint32_t index, struct nldev_dev *ret, struc
 	if (r == -EINVAL || (r == 0 && (!found.name[0] || found.index != index)))
 		r = -ENODEV;
 	if (r == -ENODEV)
-		return err_set(e, r, "no RDMA device has the index %u here", index);
+		return err_set(e, r, "no RDMA device with index %u in this namespace", index);
 	if (r < 0) {
 		err_wrap(e, "RDMA device %u", index);
 		return r;
@@ -119,7 +85,8 @@ int rdma_netdev(struct nlsock *s, uint32_t index, int *ret_ifindex, struct err *
 	return 0;
 }
 
-/* A NIC's own RDMA device is on the same netdev. What goes while it is asked is not on it. */
+/* Checks the driver, as a NIC's own RDMA device is on the same netdev. False if the device is
+ * removed meanwhile. */
 static bool is_soft_on(struct nlsock *s, const struct nldev_dev *d, int ifindex)
 {
 	struct nldev_chardev uverbs;
@@ -133,8 +100,8 @@ static bool is_soft_on(struct nlsock *s, const struct nldev_dev *d, int ifindex)
 int rdma_soft_on(struct nlsock *s, int ifindex, const char *guess, struct nldev_dev *ret,
 		 struct err *e)
 {
-	struct devices list = {0};
-	int r = list_devices(s, &list, e);
+	struct nldev_list list = {0};
+	int r = nldev_list_devices(s, &list, e);
 	const struct nldev_dev *found = NULL;
 
 	if (r == 0)
@@ -147,14 +114,14 @@ int rdma_soft_on(struct nlsock *s, int ifindex, const char *guess, struct nldev_
 	if (found)
 		*ret = *found;
 	else if (r == 0)
-		r = err_set(e, -ENODEV, "no soft-RoCE device is on the interface");
+		r = err_set(e, -ENODEV, "the interface has no soft-RoCE device");
 	free(list.items);
 	return r;
 }
 
 /* --- changes ---------------------------------------------------------------------------------- */
 
-/* Asks, frees the request, and says what it was for. */
+/* Sends and frees the request; prefixes errors with `what`. */
 static int rdma_change(struct nlsock *s, struct nl_msg *req, const char *what, struct err *e)
 {
 	int r = nlsock_ask(s, req, NULL, NULL, e);
@@ -176,7 +143,8 @@ int rdma_rename(struct nlsock *s, uint32_t index, const char *name, struct err *
 
 int rdma_make_rxe(struct nlsock *s, const char *name, const char *ifname, struct err *e)
 {
-	return rdma_change(s, nldev_new_link(name, "rxe", ifname), "making a soft-RoCE device", e);
+	return rdma_change(s, nldev_new_link(name, "rxe", ifname), "creating a soft-RoCE device",
+			   e);
 }
 
 int rdma_delete(struct nlsock *s, uint32_t index, struct err *e)
@@ -211,7 +179,7 @@ int rdma_contexts(struct nlsock *s, uint32_t index, uint64_t *ret, struct err *e
 			   rdma_on_resources, &c, e);
 
 	if (r == 0 && !c.known)
-		r = err_set(e, -ENODATA, "the kernel does not tell them");
+		r = err_set(e, -ENODATA, "not reported by the kernel");
 	if (r < 0) {
 		err_wrap(e, "RDMA device %u: its contexts", index);
 		return r;
@@ -220,7 +188,7 @@ int rdma_contexts(struct nlsock *s, uint32_t index, uint64_t *ret, struct err *e
 	return 0;
 }
 
-/* Of a megabyte at most: rxe's has a tenth of that. */
+/* Reads at most 1 MB; rxe's BTF has about 100 KB. */
 #define BTF_MAX (1 << 20)
 
 bool rdma_rxe_ends_contexts(const struct hw *hw)

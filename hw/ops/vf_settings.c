@@ -1,9 +1,10 @@
-/* vf_settings.c - settings of a VF, asked for and made through its PF.
+// SPDX-License-Identifier: Apache-2.0
+/* vf_settings.c - reads and sets the settings of a VF through its PF.
  *
- * Happy path: one request for all of them.
- * Can fail by: a PF that has no such VF; a field that its driver cannot set, of which the kernel
- * does not say which, and stops there: then they are made one by one, and all that fail are named.
- */
+ * Success: one request for all of them.
+ * Errors: the PF has no such VF; the driver rejects a setting. In the second case the kernel stops
+ * at that setting without naming it, so the settings are made one by one, and the message names all
+ * that fail. */
 #include "cleanup.h"
 #include "netdev_ops.h"
 #include "rtnl_vf.h"
@@ -21,7 +22,7 @@ void vf_fields_text(unsigned bits, char *text, size_t size)
 					      vf_fields[i].name);
 }
 
-/* Without a VLAN its priority and protocol mean nothing. */
+/* The VLAN protocol is compared only if there is a VLAN. */
 static bool is_same_vlan(const struct vf_settings *a, const struct vf_settings *b)
 {
 	if (a->vlan == 0 && b->vlan == 0)
@@ -85,14 +86,15 @@ static int set_fields(struct nlsock *s, int pf_ifindex, int vf, const struct vf_
 	return nlsock_ask(s, rtnl_set_vf(pf_ifindex, vf, want, which), NULL, NULL, e);
 }
 
-/* The answers that can be about one of the fields, instead of about the PF, the VF or us. */
+/* Errors that may concern a single setting, not the PF, the VF or our permissions. */
 static bool is_about_a_field(int code)
 {
 	return code == -EOPNOTSUPP || code == -EINVAL || code == -ERANGE ||
 	       code == -EPROTONOSUPPORT;
 }
 
-/* Makes each by itself; the error is that of the first that failed, and names all of them. */
+/* Makes each setting separately; returns the error of the first that failed, with a message that
+ * names all. */
 static int set_one_by_one(struct nlsock *s, int pf_ifindex, int vf, const struct vf_settings *want,
 			  struct err *e)
 {
@@ -111,12 +113,12 @@ static int set_one_by_one(struct nlsock *s, int pf_ifindex, int vf, const struct
 	if (!failed)
 		return 0;
 	vf_fields_text(failed, names, sizeof(names));
-	return err_set(e, first.code, "VF %d: the PF's driver refuses %s: %s", vf, names,
+	return err_set(e, first.code, "VF %d: the PF's driver rejects %s: %s", vf, names,
 		       first.msg);
 }
 
-/* A minimum takes the maximum along (rtnl_set_vf()): the one there is. Unless it is known, none may
- * be set: that of 0 would lift it. */
+/* A request for a minimum also sets the maximum (rtnl_set_vf()), so the current one is read and
+ * kept. If that is unknown, fails: 0 would remove the limit. */
 static int keep_max_rate(struct nlsock *s, int pf_ifindex, int vf, struct vf_settings *want,
 			 struct err *e)
 {
@@ -127,10 +129,10 @@ static int keep_max_rate(struct nlsock *s, int pf_ifindex, int vf, struct vf_set
 		return 0;
 	r = vf_settings_get(s, pf_ifindex, vf, &is, e);
 	if (r == 0 && !(is.fields & VF_MAX_RATE))
-		r = err_set(e, -EOPNOTSUPP,
-			    "VF %d: a minimum rate would lift the maximum, which the PF does not "
-			    "tell",
-			    vf);
+		r = err_set(
+			e, -EOPNOTSUPP,
+			"VF %d: setting a minimum rate would remove the maximum, which the PF does not report",
+			vf);
 	want->max_rate = is.max_rate;
 	return r;
 }

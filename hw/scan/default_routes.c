@@ -1,11 +1,12 @@
-/* default_routes.c - default routes over rtnetlink.
+// SPDX-License-Identifier: Apache-2.0
+/* default_routes.c - finds default routes over rtnetlink.
  *
- * Happy path: dump the main table of IPv4 until the first route that is not for everything (the
- * kernel's trie is walked in the order of addresses, so that default routes come first:
- * fib_table_dump() in linux/net/ipv4/fib_trie.c), then IPv6's to its end (fib6_walk() comes to the
- * root of its tree last). Next hops that are objects are asked for one by one. Can fail by: no such
- * table or no IPv6 (no default route, which is an answer); routes that keep changing (what was seen
- * in any of the attempts counts). */
+ * Happy path: dump the IPv4 main table up to the first route that is not a default route (the
+ * kernel walks its trie in the order of addresses, so that default routes come first:
+ * fib_table_dump() in linux/net/ipv4/fib_trie.c), then the whole IPv6 table (fib6_walk() visits the
+ * root of its tree last). Nexthop objects are queried one by one. Errors: no such table or no IPv6
+ * (means no default route); routes that change during every attempt (routes seen in any attempt
+ * count). */
 #include "default_routes.h"
 
 #include <fcntl.h>
@@ -28,7 +29,7 @@ struct found {
 	size_t n_links;
 	uint32_t *nexthops;
 	size_t n_nexthops;
-	bool in_order; /* default routes come first in this dump */
+	bool in_order; /* this dump has the default routes first */
 };
 
 static int default_routes_add_link(struct found *f, int ifindex)
@@ -51,7 +52,7 @@ static int add_nexthop(struct found *f, uint32_t id)
 	return 0;
 }
 
-/* A message that cannot be read is no default route; the rest still may be. */
+/* Malformed messages are skipped. */
 static int default_routes_on_route(const struct nlmsghdr *h, void *arg)
 {
 	struct found *f = arg;
@@ -76,7 +77,7 @@ static int dump_once(struct nlsock *s, uint8_t family, struct found *f, struct e
 	return nlsock_ask(s, rtnl_dump_routes(family), default_routes_on_route, f, e);
 }
 
-/* An IPv4 dump is given up half-way, which costs its socket. */
+/* Aborts the IPv4 dump after the default routes; its socket cannot be used afterwards. */
 static int dump_v4(struct found *f, struct err *e)
 {
 	struct nlsock s;
@@ -91,7 +92,7 @@ static int dump_v4(struct found *f, struct err *e)
 	return r == -ECANCELED ? 0 : r;
 }
 
-/* No such table and no such family mean no default route. */
+/* A missing table or family means that there is no default route. */
 static bool is_answer(int r)
 {
 	return r == 0 || r == -ENOENT || r == -EOPNOTSUPP || r == -EAFNOSUPPORT;
@@ -115,15 +116,15 @@ static int on_nexthop(const struct nlmsghdr *h, void *arg)
 	return 0;
 }
 
-/* Links of what was found as objects; the members of a group join the list that is being walked. A
- * group has no groups in it, but the list is bounded all the same. */
+/* Adds the links of nexthop objects; the members of a group are appended to the list. Groups are
+ * not nested, but the loop is bounded anyway. */
 static int nexthops_resolve(struct nlsock *s, struct found *f)
 {
 	for (size_t i = 0; i < f->n_nexthops && i < NEXTHOPS_MAX; i++) {
 		struct rtnl_nexthop n = {0};
 		int r = 0;
 
-		/* Gone meanwhile: then its routes are, too. */
+		/* If the object was removed meanwhile, its routes were, too. */
 		nlsock_ask(s, rtnl_get_nexthop(f->nexthops[i]), on_nexthop, &n, NULL);
 		if (n.link)
 			r = default_routes_add_link(f, n.link);
@@ -135,7 +136,7 @@ static int nexthops_resolve(struct nlsock *s, struct found *f)
 	return 0;
 }
 
-/* --- all ------------------------------------------------------------------------------------ */
+/* --- all default routes ----------------------------------------------------------------------- */
 
 static void mark_links(struct host *h, const struct found *f)
 {
@@ -160,13 +161,12 @@ int default_routes_read(struct nlsock *s, struct host *h, struct err *e)
 	return r;
 }
 
-/* --- procfs, for trees that are not this machine's ----------------------------------------------
- */
+/* --- procfs, for trees of another machine ----------------------------------------------------- */
 
 /* Columns: fib_route_seq_show() in linux/net/ipv4/fib_trie.c, rt6_info_seq_show() in
  * linux/net/ipv6/ip6_fib.c. */
 
-/* A number of 8 or 32 hex digits that is zero. */
+/* Zero as 8 or 32 hex digits. */
 #define ZERO8  "00000000"
 #define ZERO32 ZERO8 ZERO8 ZERO8 ZERO8
 
@@ -185,7 +185,7 @@ static bool take_name(const char *name, char ret[IFNAMSIZ])
 	return true;
 }
 
-/* Interface, destination, gateway, flags, references, use, metric, mask ... */
+/* Fields: interface, destination, gateway, flags, references, use, metric, mask ... */
 bool route_line(const char *line, char ret[IFNAMSIZ])
 {
 	char name[32], dst[16], flags[16], mask[16];
@@ -195,8 +195,8 @@ bool route_line(const char *line, char ret[IFNAMSIZ])
 	       default_routes_is_usable(flags) && take_name(name, ret);
 }
 
-/* Destination, its length, source, its length, next hop, metric, references, use, flags, interface.
- */
+/* Fields: destination, its length, source, its length, next hop, metric, references, use, flags,
+ * interface. */
 bool route_line_v6(const char *line, char ret[IFNAMSIZ])
 {
 	char dst[40], len[8], flags[16], name[32];

@@ -1,8 +1,9 @@
-/* functions.c - functions from the PCI and auxiliary buses, or, for trees without bus/, from the
- * `device` links of what is in class/net and class/infiniband.
+// SPDX-License-Identifier: Apache-2.0
+/* functions.c - reads functions from the PCI and auxiliary buses, or, in trees without bus/, from
+ * the `device` links in class/net and class/infiniband.
  *
- * VF numbers are only told by the PF's virtfnN links, so they are filled in after all functions are
- * known; the same walk finds the VFs of a tree that has no bus/. */
+ * VF numbers are only in the PF's virtfnN links, so they are filled in after all functions are
+ * known; the same walk finds the VFs in a tree without bus/. */
 #include "functions.h"
 
 #include <ctype.h>
@@ -42,8 +43,8 @@ bool function_id_from_path(const char *path, char ret[DEV_ID_SIZE])
 	return false;
 }
 
-/* The component of `path` that ends the way down to `at`: "pci0000:00" of
- * "../../../devices/platform/pci0000:00/0000:00:01.0/..."; NULL = there is none. */
+/* The last root complex in `path` before `at`: "pci0000:00" of
+ * "../../../devices/platform/pci0000:00/0000:00:01.0/..."; NULL = none. */
 static const char *root_complex(const char *path, const char *at)
 {
 	for (const char *p = strstr(path, "/pci"); p && p < at; p = strstr(p + 1, "/pci"))
@@ -57,7 +58,7 @@ bool function_path(const char *path, const char *id, char ret[PCI_PATH_SIZE])
 	const char *at = strstr(path, id), *root;
 	size_t n = strlen(id);
 
-	/* One id may be the end of another. */
+	/* The match must be a whole component: one id may be the end of another. */
 	while (at && (at == path || at[-1] != '/' || (at[n] && at[n] != '/')))
 		at = strstr(at + 1, id);
 	root = at ? root_complex(path, at) : NULL;
@@ -70,7 +71,7 @@ bool function_path(const char *path, const char *id, char ret[PCI_PATH_SIZE])
 
 /* --- one function ------------------------------------------------------------------------- */
 
-/* "virtfn3" of a PF: which function that is. */
+/* A link "virtfn3" of a PF, and its target. */
 struct virtfn {
 	char id[DEV_ID_SIZE];
 	char pf[DEV_ID_SIZE];
@@ -106,7 +107,7 @@ static int functions_on_pf_entry(int dir, const char *name, void *arg)
 	return 0;
 }
 
-/* "" means unbound, so a name that is too long is cut. */
+/* A driver name that is too long is truncated, because "" would mean unbound. */
 static void read_driver(int dir, struct function *f)
 {
 	char name[64]; /* MODULE_NAME_LEN, linux/include/linux/module.h */
@@ -128,8 +129,8 @@ static void read_ids(int dir, struct function *f)
 	read_driver(dir, f);
 }
 
-/* /dev/vfio/N of an IOMMU group, /dev/vfio/noiommu-N where there is no IOMMU
- * (linux/drivers/vfio/group.c). vfio-pci has relatives: "mlx5_vfio_pci", "hisi-acc-vfio-pci". */
+/* /dev/vfio/N of an IOMMU group, /dev/vfio/noiommu-N without IOMMU (linux/drivers/vfio/group.c).
+ * Variants of vfio-pci: "mlx5_vfio_pci", "hisi-acc-vfio-pci". */
 static void read_vfio(int dir, struct function *f)
 {
 	char group[16], name[16] = "";
@@ -151,7 +152,7 @@ static int on_uio(int dir, const char *name, void *arg)
 	return 0;
 }
 
-/* Only drivers for user space make these nodes; the others' functions are not searched for them. */
+/* Only user-space drivers create these nodes; functions with other drivers are skipped. */
 static void read_user_space(int dir, struct function *f)
 {
 	if (strstr(f->driver, "vfio"))
@@ -167,8 +168,8 @@ static int functions_read_pf(struct walk *w, int dir, struct function *f)
 
 	sysfs_u32(dir, &f->acpi_index, "acpi_index");
 
-	/* VFs are counted by their links: reading sriov_numvfs waits for whoever is writing it
-	 * (sriov_numvfs_show(), linux/drivers/pci/iov.c), which can take seconds. */
+	/* VFs are counted by their links, because reading sriov_numvfs blocks while another process
+	 * writes it (sriov_numvfs_show(), linux/drivers/pci/iov.c), which can take seconds. */
 	f->sriov = sysfs_u32(dir, &f->vfs_total, "sriov_totalvfs") == 0;
 	if (f->sriov)
 		r = sysfs_list(dir, ".", functions_on_pf_entry, &p);
@@ -184,7 +185,7 @@ static uint32_t read_class(int dir)
 	return class;
 }
 
-/* The function above the one that `path` leads to. */
+/* The parent function in the path to the function `id`. */
 static bool parent_from_path(const char *path, const char *id, char ret[DEV_ID_SIZE])
 {
 	char above[SYSFS_PATH_MAX];
@@ -221,8 +222,8 @@ static int functions_add_pci(struct walk *w, int dir, const char *id, const char
 	return 0;
 }
 
-/* Sub-functions are numbered by the user; the bus name's number is another one, so that without an
- * sfnum file the number stays unknown. */
+/* The user chooses the sub-function number; the number in the bus name is another one. Without an
+ * sfnum file it stays unknown. */
 static int add_aux(struct walk *w, int dir, const char *id, const char *target)
 {
 	struct function *f;
@@ -253,7 +254,7 @@ static bool has_children(int dir)
 	return sysfs_exists(dir, "net") || sysfs_exists(dir, "infiniband");
 }
 
-/* --- the walks ---------------------------------------------------------------------------- */
+/* --- walks ------------------------------------------------------------------------------------ */
 
 bool is_function(int dir)
 {
@@ -296,7 +297,7 @@ static bool functions_is_known(const struct walk *w, const char *id)
 	return host_function(w->h, id) != NULL;
 }
 
-/* In a tree without bus/ the function is what the class device's `device` link points to. */
+/* In a tree without bus/, the class device's `device` link points to the function. */
 static int functions_on_class_device(int class_dir, const char *name, void *arg)
 {
 	struct walk *w = arg;
@@ -334,7 +335,8 @@ static void number_vfs(struct walk *w)
 		link = bsearch(&key, w->links, w->n_links, sizeof(key), cmp_link);
 		if (!link)
 			continue;
-		/* The PF's link comes before the VF's own (pci_iov_sysfs_link()). */
+		/* The kernel creates the PF's link before the VF's own (pci_iov_sysfs_link()), so a
+		 * function with a PF's link is a VF. */
 		if (f->kind == FN_PF) {
 			f->kind = FN_VF;
 			memcpy(f->parent, link->pf, sizeof(f->parent));
@@ -344,7 +346,7 @@ static void number_vfs(struct walk *w)
 	}
 }
 
-/* One missing directory is normal: no auxiliary bus, no RDMA. Only the lack of both is a failure.
+/* One missing directory is normal (no auxiliary bus, no RDMA); an error only if both are missing.
  */
 static int functions_walk_all(const struct hw *hw, struct walk *w)
 {
@@ -375,8 +377,6 @@ int functions_read(const struct hw *hw, struct host *h, struct err *e)
 }
 
 /* --- vDPA ------------------------------------------------------------------------------------- */
-
-/* A host without such devices has no such bus, which costs one open. */
 
 static int on_child(int dir, const char *name, void *arg)
 {

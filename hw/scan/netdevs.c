@@ -1,10 +1,11 @@
-/* netdevs.c - network devices from rtnetlink dumps.
+// SPDX-License-Identifier: Apache-2.0
+/* netdevs.c - reads network devices with rtnetlink dumps.
  *
- * Happy path: dump the links of our namespace; ask which other namespaces the kernel has an id for
- * and what they are called; dump those too, keeping what sits on one of this host's functions. Can
- * fail by: no netlink at all (class/net then serves our own namespace); links changing during every
- * attempt (-EAGAIN: the caller looks again); another namespace that we may not look into or that
- * died meanwhile (its devices are missing, a problem is noted). */
+ * Happy path: dump the links of our namespace; list the other namespaces with an id and their
+ * names; dump those too, keeping netdevs of this host's functions. Errors: no netlink at all (then
+ * class/net is read for our own namespace); links that change during every attempt (-EAGAIN: the
+ * caller scans again); another namespace that we may not access or that was removed meanwhile (its
+ * devices are missing, a problem is recorded). */
 
 #include <ctype.h>
 #include <linux/magic.h>
@@ -44,7 +45,7 @@ static int netdevs_read_on_link(const struct nlmsghdr *h, void *arg)
 		list->n_malformed++;
 		return 0;
 	}
-	/* A kernel that does not know IFLA_TARGET_NETNSID answers with our own links. */
+	/* A kernel without IFLA_TARGET_NETNSID returns our own links. */
 	if (link.netdev.nsid != list->nsid)
 		return -EOPNOTSUPP;
 	d = array_push(list->items, list->n);
@@ -65,7 +66,7 @@ static int dump_links(struct nlsock *s, struct netdev_list *list, struct err *e)
 			       e);
 	}
 	if (r == 0 && e)
-		*e = (struct err){0}; /* of the attempts before */
+		*e = (struct err){0}; /* clears the error of earlier attempts */
 	if (r == 0 && list->n_malformed)
 		err_set(e, -EBADMSG, "rtnetlink: %zu malformed link messages, skipped",
 			list->n_malformed);
@@ -83,14 +84,14 @@ static void name_masters(struct netdev_list *list)
 	}
 }
 
-/* Software devices have a kind and no function; IPoIB has a kind and is the HCA's own. */
+/* Software devices have a kind and no function; IPoIB has a kind, but belongs to the HCA. */
 static bool may_have_function(const struct netdev *d)
 {
 	return !d->kind[0] || strcmp(d->kind, "ipoib") == 0;
 }
 
-/* Kernels before 5.14 do not name the parent device, and a virtio device's parent is not the
- * function itself: then the device's path in sysfs tells. */
+/* Kernels before 5.14 do not report the parent device, and a virtio device's parent is not the
+ * function itself: use the device's path in sysfs. */
 static void find_functions(const struct hw *hw, struct netdev_list *list)
 {
 	char path[SYSFS_PATH_MAX];
@@ -146,7 +147,7 @@ static int read_other(struct nlsock *s, int nsid, struct host *h, struct err *e)
 	return r;
 }
 
-/* --- the other namespaces ----------------------------------------------------------------- */
+/* --- other namespaces ------------------------------------------------------------------------- */
 
 static int netdevs_read_on_nsid(const struct nlmsghdr *h, void *arg)
 {
@@ -167,8 +168,8 @@ static int list_nsids(struct nlsock *s, struct host *h, struct err *e)
 {
 	int r = nlsock_ask(s, rtnl_dump_nsids(), netdevs_read_on_nsid, h, e);
 
-	/* Ids only ever appear with a device or a veth end moving; the next event brings a rescan.
-	 */
+	/* An id appears only together with a moved device or veth end, whose event triggers a
+	 * rescan. */
 	return r == -EAGAIN ? 0 : r;
 }
 
@@ -177,7 +178,7 @@ static int on_one_nsid(const struct nlmsghdr *h, void *arg)
 	return rtnl_decode_nsid(h, arg);
 }
 
-/* The id that we know a namespace by, -1 when it has none. */
+/* The id of a namespace relative to ours, -1 if it has none. */
 static int netdevs_read_nsid_of(struct nlsock *s, int netns_fd)
 {
 	int nsid = -1;
@@ -205,7 +206,7 @@ static int netdevs_read_on_named(int fd, const char *name, void *arg)
 	return 0;
 }
 
-/* A namespace may have an id for itself; it is not another one then. */
+/* Our own namespace may have an id, too; it is not one of the others. */
 static void drop_own_id(struct nlsock *s, struct host *h)
 {
 	AUTO_FD fd = netns_open_own();
@@ -232,7 +233,7 @@ static int read_others(const struct hw *hw, struct nlsock *s, struct host *h, st
 
 		if (one == -ENOMEM)
 			return one;
-		/* -EINVAL: the namespace behind the id died (rtnl_get_net_ns_capable()). */
+		/* -EINVAL: the namespace was removed (rtnl_get_net_ns_capable()). */
 		if (one < 0 && r == 0 && one != -EINVAL)
 			r = err_set(e, one, "network namespace %d %s: %.160s", ns->nsid, ns->name,
 				    why.msg);
@@ -240,7 +241,7 @@ static int read_others(const struct hw *hw, struct nlsock *s, struct host *h, st
 	return r;
 }
 
-/* --- all ---------------------------------------------------------------------------------- */
+/* --- all netdevs ------------------------------------------------------------------------------ */
 
 static int read_kernel(const struct hw *hw, struct host *h, struct err problem[N_SCAN_SOURCES])
 {
@@ -267,10 +268,9 @@ int netdevs_read(const struct hw *hw, struct host *h, struct err problem[N_SCAN_
 	return netdevs_read_sysfs(hw, h, problem_slot(problem, SRC_SYSFS));
 }
 
-/* --- class/net: linux/Documentation/ABI/testing/sysfs-class-net
- * ----------------------------------- */
+/* --- class/net: Documentation/ABI/testing/sysfs-class-net ------------------------------------- */
 
-/* "a0:88:c2:03:00:01"; anything else leaves the address unknown. */
+/* Parses "a0:88:c2:03:00:01"; any other form leaves the address unknown. */
 static void parse_address(const char *s, struct netdev *d)
 {
 	unsigned n = 0;
@@ -305,7 +305,7 @@ static void netdevs_read_read_state(int dir, struct netdev *d)
 	for (size_t i = 0; i < N_LINK_FIELDS; i++)
 		sysfs_u32(dir, &d->link[i], "%s", link_fields[i].file);
 	sysfs_str(dir, d->operstate, sizeof(d->operstate), "operstate");
-	/* The file shows the device's own flags, which lack what netlink adds to them. */
+	/* The file shows the device's internal flags, without those that netlink adds. */
 	if (sysfs_u32(dir, &v, "flags") == 0 ? v & IFF_UP : !strcmp(d->operstate, "up"))
 		d->flags = IFF_UP;
 	if (sysfs_u32(dir, &v, "carrier") == 0) /* -EINVAL while administratively down */
@@ -314,7 +314,7 @@ static void netdevs_read_read_state(int dir, struct netdev *d)
 		d->carrier_changes = v;
 	if (sysfs_u32(dir, &v, "type") == 0)
 		d->type = (uint16_t)v;
-	/* Hardware names itself. */
+	/* Hardware devices report their own index. */
 	if (sysfs_int(dir, &d->lower, "iflink") == 0 && (d->lower < 0 || d->lower == d->ifindex))
 		d->lower = 0;
 	sysfs_str(dir, d->port_name, sizeof(d->port_name), "phys_port_name");
@@ -334,7 +334,7 @@ static void read_relations(int class_dir, int dir, struct netdev *d)
 		sysfs_int(dir, &d->master, "master/ifindex");
 }
 
-/* Software devices of the commonest kinds say so in their uevent (SET_NETDEV_DEVTYPE). */
+/* The most common software devices have a type in their uevent (SET_NETDEV_DEVTYPE). */
 static void read_kind(int dir, struct netdev *d)
 {
 	char text[SYSFS_ATTR_MAX];
@@ -354,7 +354,7 @@ static int netdevs_read_on_netdev(int class_dir, const char *name, void *arg)
 	char text[3 * HW_ADDR_MAX + 1];
 	AUTO_FD dir = strlen(name) < IFNAMSIZ ? sysfs_open_dir(class_dir, "%s", name) : -1;
 
-	/* No ifindex: gone meanwhile, or not a device (bonding_masters). */
+	/* No ifindex: removed meanwhile, or not a device (bonding_masters). */
 	if (dir < 0 || sysfs_int(dir, &d.ifindex, "ifindex") < 0 || d.ifindex <= 0)
 		return 0;
 	memcpy(d.name, name, strlen(name) + 1);
@@ -371,8 +371,8 @@ static int netdevs_read_on_netdev(int class_dir, const char *name, void *arg)
 	return 0;
 }
 
-/* A device's file `iflink` does not say in which namespace; one that is below it here has a link
- * lower_NAME in its directory. */
+/* Clears `lower` if it is in another namespace, which the file `iflink` does not show: only for a
+ * lower device in our namespace the folder has a link lower_NAME. */
 static void check_lower(const struct hw *hw, const struct host *h)
 {
 	for (size_t i = 0; i < h->n_netdevs; i++) {
@@ -385,8 +385,8 @@ static void check_lower(const struct hw *hw, const struct host *h)
 	}
 }
 
-/* Another machine's sysfs beside this machine's /proc: devices of the same name are not the same.
- */
+/* Whether the proc root belongs to the same machine as the sysfs root. A copied sysfs beside this
+ * machine's /proc does not: equal names are different devices. */
 static bool has_own_routes(const struct hw *hw)
 {
 	struct statfs fs;

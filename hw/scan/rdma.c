@@ -1,14 +1,15 @@
-/* rdma.c - joins what RDMA netlink, sysfs and verbs each know about the RDMA devices.
+// SPDX-License-Identifier: Apache-2.0
+/* rdma.c - merges the RDMA devices from RDMA netlink, sysfs and verbs.
  *
  * Happy path: list devices and ports over RDMA netlink; in exclusive mode also from inside the
- * other namespaces that hold netdevs of ours; then character devices, the rest from sysfs; last the
- * netdevs that live in other namespaces. Can fail by: no RDMA netlink (sysfs lists the devices
- * then); a namespace that we may not enter (what is in there stays unknown). Details (MTUs, GIDs)
- * are read apart: opening a device takes long, its first sight should not wait for it.
+ * other namespaces that have netdevs of our functions; then character devices, the rest from sysfs;
+ * last the netdevs in other namespaces. Errors: no RDMA netlink (then sysfs lists the devices); a
+ * namespace that we may not enter (its devices stay unknown). Details (MTUs, GIDs) are read
+ * separately, so that a new device is visible before the slow opening.
  *
- * Where a port's netdev is: the kernel names it only to those who ask from the netdev's namespace.
- * A hardware port's netdev elsewhere is known by the function they share; a soft-RoCE device has no
- * function, so its port is asked about once more from inside each candidate namespace. */
+ * Finding a port's netdev: the kernel reports it only to sockets in the netdev's namespace. If it
+ * is in another namespace, hardware is matched by the common function; a soft-RoCE device has no
+ * function, so its port is queried again from inside each candidate namespace. */
 
 #include <linux/netlink.h>
 
@@ -19,7 +20,7 @@
 #include "scan.h"
 #include "sysfs.h"
 
-/* --- other namespaces --------------------------------------------------------------------- */
+/* --- other namespaces ------------------------------------------------------------------------- */
 
 static bool holds_our_netdev(const struct host *h, int nsid)
 {
@@ -39,8 +40,7 @@ static int open_inside(const struct hw *hw, const char *name, struct nlsock *ret
 
 typedef int visit_fn(struct nlsock *, int nsid, struct host *);
 
-/* Calls fn with a socket inside every named namespace that holds a netdev of one of our functions.
- */
+/* Calls fn with a socket inside every named namespace that has a netdev of one of our functions. */
 static void visit_namespaces(const struct hw *hw, struct host *h, visit_fn *fn,
 			     struct err problem[N_SCAN_SOURCES])
 {
@@ -56,7 +56,7 @@ static void visit_namespaces(const struct hw *hw, struct host *h, visit_fn *fn,
 			r = fn(&s, ns->nsid, h);
 			nlsock_close(&s);
 		}
-		if (r < 0 && !err_is_gone(r)) /* gone: the namespace was deleted meanwhile */
+		if (r < 0 && !err_is_gone(r)) /* gone: the namespace was removed meanwhile */
 			err_set(problem_slot(problem, SRC_NETNS), r,
 				"RDMA devices of network namespace %s: %s", ns->name, strerror(-r));
 	}
@@ -80,7 +80,8 @@ static bool lacks_netdev(const struct rdma_dev *d)
 	return false;
 }
 
-/* The one netdev elsewhere that sits on the port's function. With several it stays unknown. */
+/* Uses the netdev in another namespace with the port's function. Stays unknown if there are
+ * several. */
 static void rdma_netdev_by_function(const struct host *h, const char *function, struct rdma_port *p)
 {
 	const struct netdev *found = NULL;
@@ -118,7 +119,8 @@ static void find_netdevs(const struct hw *hw, struct host *h, struct err problem
 		visit_namespaces(hw, h, rdma_netlink_netdevs, problem);
 }
 
-/* A device without hardware of its own is on the function of its port's netdev, or stands alone. */
+/* Assigns a device without hardware to the function of its port's netdev, else to its own virtual
+ * function. */
 static void rdma_find_function(const struct host *h, struct rdma_dev *d)
 {
 	for (unsigned i = 0; i < d->n_ports && !d->function[0]; i++) {
@@ -134,7 +136,7 @@ static void rdma_find_function(const struct host *h, struct rdma_dev *d)
 		memcpy(d->function, d->name, sizeof(d->function));
 }
 
-/* --- the sources, one after the other ----------------------------------------------------- */
+/* --- sources ---------------------------------------------------------------------------------- */
 
 static int list_over_netlink(const struct hw *hw, struct nlsock *s, struct host *h,
 			     struct err problem[N_SCAN_SOURCES])
@@ -144,13 +146,13 @@ static int list_over_netlink(const struct hw *hw, struct nlsock *s, struct host 
 
 	if (r < 0)
 		return r;
-	/* -EINVAL: older than the question; namespaces are not separated then. */
+	/* -EINVAL: the kernel does not support the request, so it does not separate namespaces. */
 	if (rdma_netlink_mode(s, &h->rdma_mode, NULL) == 0 && h->rdma_mode == RDMA_NETNS_EXCLUSIVE)
 		visit_namespaces(hw, h, devices_inside, problem);
 	return 0;
 }
 
-/* Only our own namespace's devices are in our sysfs; another's may even have the same names. */
+/* Our sysfs has only our own namespace's devices; others may have the same names. */
 static void fill_from_sysfs(const struct hw *hw, struct host *h)
 {
 	for (size_t i = 0; i < h->n_rdma; i++)
@@ -173,7 +175,7 @@ static bool lacks_node(const struct hw *hw, const char *name)
 	return *name != '\0' && faccessat(hw->dev_fd, path, F_OK, 0) < 0;
 }
 
-static void look_for_nodes(const struct hw *hw, struct rdma_dev *d)
+static void find_nodes(const struct hw *hw, struct rdma_dev *d)
 {
 	d->no_uverbs_node = lacks_node(hw, d->uverbs);
 	d->no_umad_node = lacks_node(hw, d->umad);
@@ -185,7 +187,7 @@ static bool rdma_is_missing(int dir_fd, const char *path)
 }
 
 /* drivers/infiniband/core/ucma.c registers a misc device of that name. */
-static enum rdma_cm_node look_for_rdma_cm(const struct hw *hw)
+static enum rdma_cm_node find_rdma_cm(const struct hw *hw)
 {
 	if (faccessat(hw->dev_fd, "infiniband/rdma_cm", F_OK, 0) == 0)
 		return RDMA_CM_THERE;
@@ -200,12 +202,12 @@ static int assign_chardevs(const struct hw *hw, struct host *h)
 	struct chardev_table table;
 	int r = chardevs_read(hw, &table);
 
-	h->rdma_cm = look_for_rdma_cm(hw);
+	h->rdma_cm = find_rdma_cm(hw);
 	for (size_t i = 0; i < h->n_rdma && r == 0; i++) {
 		if (h->rdma[i].nsid != NSID_HOST)
 			continue;
 		chardevs_assign(&table, &h->rdma[i]);
-		look_for_nodes(hw, &h->rdma[i]);
+		find_nodes(hw, &h->rdma[i]);
 	}
 	chardevs_done(&table);
 	return r;
@@ -256,7 +258,7 @@ int rdma_read(const struct hw *hw, struct host *h, struct err problem[N_SCAN_SOU
 	struct nlsock s = NLSOCK_CLOSED;
 	int r = -EOPNOTSUPP;
 
-	/* Without the class ib_core is not loaded, and asking would load it. */
+	/* Without the class ib_core is not loaded, and a netlink request would load it. */
 	if (!sysfs_exists(hw->sys_fd, "class/infiniband"))
 		return 0;
 	if (hw->live)

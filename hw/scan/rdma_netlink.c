@@ -1,15 +1,16 @@
-/* rdma_netlink.c - asks RDMA netlink for devices, ports and drivers.
+// SPDX-License-Identifier: Apache-2.0
+/* rdma_netlink.c - queries RDMA netlink for devices, ports and drivers.
  *
  * Happy path: one dump of the devices, then all their ports in one datagram.
- * Can fail by: the dump (no device is known then); a single port or driver (unknown then: the
- * device may have gone meanwhile). */
+ * Errors: the dump (no devices are known then); a single port or driver (stays unknown: the device
+ * may have been removed meanwhile). */
 #include "rdma_netlink.h"
 
 #include "array.h"
 #include "nldev.h"
+#include "nldev_list.h"
 
-#define PORTS_MAX     256
-#define DUMP_ATTEMPTS 5
+#define PORTS_MAX 256
 
 /* --- mode --------------------------------------------------------------------------------- */
 
@@ -26,35 +27,6 @@ int rdma_netlink_mode(struct nlsock *s, enum rdma_netns_mode *ret, struct err *e
 }
 
 /* --- devices ------------------------------------------------------------------------------ */
-
-static int rdma_netlink_on_device(const struct nlmsghdr *h, void *arg)
-{
-	struct rdma_netlink_list *list = arg;
-	struct nldev_dev d, *new;
-
-	if (nldev_decode_dev(h, &d) < 0)
-		return 0;
-	new = array_push(list->items, list->n);
-	if (!new)
-		return -ENOMEM;
-	*new = d;
-	return 0;
-}
-
-int rdma_netlink_list(struct nlsock *s, struct rdma_netlink_list *list, struct err *e)
-{
-	int r = -EAGAIN;
-
-	for (int i = 0; i < DUMP_ATTEMPTS && r == -EAGAIN; i++) {
-		list->n = 0;
-		r = nlsock_ask(s,
-			       nldev_request(RDMA_NLDEV_CMD_GET, NLM_F_DUMP, NLDEV_ANY, NLDEV_ANY),
-			       rdma_netlink_on_device, list, e);
-	}
-	if (r == 0 && e)
-		*e = (struct err){0}; /* of the attempts before */
-	return r;
-}
 
 static bool rdma_netlink_is_known(const struct host *h, uint32_t index)
 {
@@ -104,7 +76,7 @@ static int rdma_netlink_add_device(struct host *h, int nsid, const struct nldev_
 
 /* --- ports -------------------------------------------------------------------------------- */
 
-/* What each request of a batch is about. */
+/* The port that a request of a batch is about. */
 struct port_ref {
 	struct rdma_dev *dev;
 	struct rdma_port *port;
@@ -146,7 +118,7 @@ static void rdma_netlink_on_port(size_t i, const struct nlmsghdr *h, int error, 
 	memcpy(p->netdev, got.netdev, sizeof(p->netdev));
 }
 
-/* Sends what was collected and frees it. */
+/* Sends the collected requests and frees them. */
 static int run_ports(struct nlsock *s, struct port_batch *b, int r)
 {
 	if (r == 0 && b->requests.n)
@@ -170,9 +142,9 @@ static int read_ports(struct nlsock *s, int nsid, struct host *h, size_t first)
 
 int rdma_netlink_devices(struct nlsock *s, int nsid, struct host *h, struct err *e)
 {
-	struct rdma_netlink_list list = {0};
+	struct nldev_list list = {0};
 	size_t first = h->n_rdma;
-	int r = rdma_netlink_list(s, &list, e);
+	int r = nldev_list_devices(s, &list, e);
 
 	for (size_t i = 0; i < list.n && r == 0; i++)
 		if (!rdma_netlink_is_known(h, list.items[i].index))
@@ -181,7 +153,7 @@ int rdma_netlink_devices(struct nlsock *s, int nsid, struct host *h, struct err 
 	if (r < 0)
 		return r;
 	r = read_ports(s, nsid, h, first);
-	return r < 0 ? err_set(e, r, "rdma netlink: asking for ports: %s", strerror(-r)) : 0;
+	return r < 0 ? err_set(e, r, "rdma netlink: querying ports: %s", strerror(-r)) : 0;
 }
 
 int rdma_netlink_netdevs(struct nlsock *s, int nsid, struct host *h)

@@ -1,13 +1,15 @@
-/* rdma_qps.c - one dump of the devices, then one dump for each of them.
+// SPDX-License-Identifier: Apache-2.0
+/* rdma_qps.c - dumps the devices, then the queue pairs of each device.
  *
- * Can fail by: no RDMA netlink; a dump that is not answered; a namespace that cannot be entered.
- * One that fails does not keep the others from being asked. */
+ * Errors: no RDMA netlink; a dump without answer; a namespace that cannot be entered. The other
+ * devices and namespaces are still read. */
 #include "rdma_qps.h"
 
 #include "array.h"
 #include "cleanup.h"
 #include "netns.h"
 #include "nldev.h"
+#include "nldev_list.h"
 #include "rdma_netlink.h"
 
 #define DUMP_ATTEMPTS 5
@@ -39,10 +41,10 @@ static int on_qps(const struct nlmsghdr *h, void *arg)
 {
 	int r = nldev_decode_qps(h, keep_qp, arg);
 
-	return r == -ENOMEM ? r : 0; /* one that cannot be understood is one that is not seen */
+	return r == -ENOMEM ? r : 0; /* a malformed message is skipped */
 }
 
-/* What the dump has told before it was interrupted is told again. */
+/* Drops the entries of an interrupted dump, as the next attempt repeats them. */
 static int dump_qps(struct nlsock *s, uint32_t index, struct rdma_qp_list *list, struct err *e)
 {
 	size_t before = list->n, dropped = list->dropped;
@@ -78,7 +80,7 @@ static int dump_device(struct nlsock *s, const struct nldev_dev *d, struct rdma_
 	return 0;
 }
 
-/* The first error is kept; e may be NULL. */
+/* Keeps the first error; e may be NULL. */
 static int first_error(int first, int r, const struct err *one, struct err *e)
 {
 	if (first < 0 || r == 0)
@@ -88,9 +90,9 @@ static int first_error(int first, int r, const struct err *one, struct err *e)
 
 int rdma_qps(struct nlsock *s, struct rdma_qp_list *list, struct err *e)
 {
-	struct rdma_netlink_list devices = {0};
+	struct nldev_list devices = {0};
 	struct err one = {0};
-	int r = first_error(0, rdma_netlink_list(s, &devices, &one), &one, e);
+	int r = first_error(0, nldev_list_devices(s, &devices, &one), &one, e);
 
 	for (size_t i = 0; i < devices.n && r != -ENOMEM; i++) {
 		one = (struct err){0};

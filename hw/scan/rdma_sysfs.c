@@ -1,7 +1,8 @@
-/* rdma_sysfs.c - RDMA devices from class/infiniband.
+// SPDX-License-Identifier: Apache-2.0
+/* rdma_sysfs.c - reads RDMA devices from class/infiniband.
  *
- * A file that cannot be read leaves its value unknown and hurts nothing else. Unused entries of a
- * GID table read as zeros, or fail with EINVAL: both are normal. */
+ * A file that cannot be read leaves only its own value unknown. Unused entries of a GID table read
+ * as zeros, or fail with EINVAL: both are normal. */
 #include "rdma_sysfs.h"
 
 #include "array.h"
@@ -9,7 +10,8 @@
 #include "functions.h"
 #include "sysfs.h"
 
-/* 8 bits on the wire (IBTA); some drivers need not stick to it, real ones do. */
+/* Port numbers have 8 bits on the wire (IBTA); drivers are not forced to comply, but real ones do.
+ */
 #define PORTS_MAX 256
 
 /* --- the list ----------------------------------------------------------------------------- */
@@ -77,7 +79,7 @@ static enum link_layer link_layer_parse(const char *s)
 	return strcmp(s, "InfiniBand") == 0 ? LINK_INFINIBAND : LINK_UNKNOWN;
 }
 
-/* "4: ACTIVE"; a number beyond the enum is as unknown as no number. */
+/* Parses "4: ACTIVE"; a number beyond the enum is unknown. */
 static unsigned rdma_sysfs_read_state(int dir, const char *file, unsigned max)
 {
 	char text[64];
@@ -105,8 +107,8 @@ static void fill_port(int ports_dir, struct rdma_port *p)
 		p->link_layer = link_layer_parse(text);
 	if (p->rate_bps == 0 && sysfs_str(dir, text, sizeof(text), "rate") > 0)
 		parse_rate(text, &p->rate_bps);
-	/* Only partitions of an InfiniBand fabric tell ports apart, and each read asks the device.
-	 */
+	/* The partition key distinguishes ports of an InfiniBand fabric only, and each read queries
+	 * the device. */
 	if (p->link_layer == LINK_INFINIBAND && sysfs_u32(dir, &pkey, "pkeys/0") == 0)
 		p->pkey = (uint16_t)pkey;
 }
@@ -115,7 +117,7 @@ static void fill_port(int ports_dir, struct rdma_port *p)
 
 const char *rdma_driver_of(const char *driver)
 {
-	/* PCI driver, RDMA driver on top of it; those of one name need no entry. */
+	/* PCI driver and the RDMA driver on top of it; pairs with equal names are omitted. */
 	static const char *const pairs[][2] = {
 		{"mlx5_core", "mlx5"}, {"mlx4_core", "mlx4"}, {"bnxt_en", "bnxt_re"},
 		{"ice", "irdma"},      {"i40e", "irdma"},     {"idpf", "irdma"},
@@ -140,8 +142,9 @@ static void rdma_sysfs_find_function(int class_dir, int dir, struct rdma_dev *d)
 		snprintf(d->function, sizeof(d->function), "%.*s", DEV_ID_SIZE - 1, text);
 }
 
-/* Software devices: only rxe has a file `parent` (linux/drivers/infiniband/sw/rxe/rxe_verbs.c),
- * which some kernels show beside a link to the hardware below; siw is an RNIC without a device. */
+/* Software devices: only rxe has a file `parent` (linux/drivers/infiniband/sw/rxe/rxe_verbs.c), on
+ * some kernels in addition to a link to the underlying hardware; siw is an RNIC without a device.
+ */
 static void find_driver(int dir, struct rdma_dev *d)
 {
 	char text[64];
@@ -265,8 +268,8 @@ void rdma_sysfs_gids(const struct hw *hw, struct rdma_dev *d)
 	}
 }
 
-/* Every GID of a RoCE port belongs to its netdev or to one stacked on it; the first is the port's
- * own link-local address. */
+/* Every GID of a RoCE port belongs to its netdev or to one stacked on it; the first is the
+ * link-local address of the port itself. */
 void rdma_sysfs_netdevs(const struct hw *hw, struct rdma_dev *d)
 {
 	for (unsigned i = 0; i < d->n_ports; i++) {
@@ -287,9 +290,9 @@ void rdma_sysfs_netdevs(const struct hw *hw, struct rdma_dev *d)
 /* --- character devices ------------------------------------------------------------------------ */
 
 /* Each class device has a file `ibdev` with the RDMA device's name and, for umad and issm, a file
- * `port`: linux/drivers/infiniband/core/{uverbs_main,user_mad}.c. RDMA netlink's GET_CHARDEV says
- * the same, but it loads a kernel module where a device has no such client, which a look must not.
- */
+ * `port`: linux/drivers/infiniband/core/{uverbs_main,user_mad}.c. RDMA netlink's GET_CHARDEV has
+ * the same information, but loads a kernel module if a device has no such client, which a scan must
+ * not. */
 
 enum chardev_kind { CHARDEV_UVERBS, CHARDEV_UMAD, CHARDEV_ISSM, CHARDEV_UCM };
 
@@ -368,22 +371,6 @@ void chardevs_done(struct chardev_table *t)
 	*t = (struct chardev_table){0};
 }
 
-/* First item of that RDMA device, or where it would stand. */
-static size_t rdma_sysfs_first_of(const struct chardev_table *t, const char *rdma)
-{
-	size_t low = 0, high = t->n;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (strcmp(t->items[mid].rdma, rdma) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
-}
-
 static char *slot(struct rdma_dev *d, enum chardev_kind kind)
 {
 	switch (kind) {
@@ -401,11 +388,12 @@ static char *slot(struct rdma_dev *d, enum chardev_kind kind)
 
 void chardevs_assign(const struct chardev_table *t, struct rdma_dev *d)
 {
-	for (size_t i = rdma_sysfs_first_of(t, d->name);
-	     i < t->n && !strcmp(t->items[i].rdma, d->name); i++) {
-		char *name = slot(d, t->items[i].kind);
+	size_t at = lower_bound(t->n, i, strcmp(t->items[i].rdma, d->name) < 0);
+
+	for (; at < t->n && !strcmp(t->items[at].rdma, d->name); at++) {
+		char *name = slot(d, t->items[at].kind);
 
 		if (name && !name[0])
-			memcpy(name, t->items[i].name, sizeof(t->items[i].name));
+			memcpy(name, t->items[at].name, sizeof(t->items[at].name));
 	}
 }

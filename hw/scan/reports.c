@@ -1,8 +1,9 @@
-/* reports.c - see reports.h.
+// SPDX-License-Identifier: Apache-2.0
+/* reports.c - reads the reports about functions.
  *
- * Happy path: every function of the PCI bus that is not a VF and that we show: read its ids; if it
- * has VFs, ask its netdev about them; then one devlink dump. Can fail by: no netlink (a copied
- * tree, a kernel without devlink: nothing is told), a device that vanishes meanwhile. */
+ * Happy path: for every function on the PCI bus that we list and that is not a VF, read its ids; if
+ * it has VFs, query its netdev for them; then one devlink dump. Errors: no netlink (a copied tree,
+ * a kernel without devlink: no reports), a device that is removed meanwhile. */
 
 #include <fcntl.h>
 #include <linux/netlink.h>
@@ -20,7 +21,7 @@
 
 struct reading {
 	struct host *h;
-	struct nlsock route; /* closed where the kernel is not to be asked */
+	struct nlsock route; /* closed if netlink must not be used */
 	struct err *e;
 };
 
@@ -35,9 +36,9 @@ static struct report *report_add(struct host *h, const char *function, int vf)
 	return r;
 }
 
-/* --- the bus ------------------------------------------------------------------------------ */
+/* --- configuration space ---------------------------------------------------------------------- */
 
-/* Vendor and device are the first four bytes; no device has 0xffff for a vendor. */
+/* Vendor and device id are the first four bytes; 0xffff is not a valid vendor. */
 static bool reads_all_ones(int dir)
 {
 	AUTO_FD fd = openat(dir, "config",
@@ -65,7 +66,7 @@ static int read_bus(int dir, const char *id, struct reading *rd)
 struct pf {
 	struct reading *rd;
 	const char *id;
-	int n_vfs; /* told by one of its netdevs, or negative errno */
+	int n_vfs; /* number reported by one of its netdevs, or negative errno */
 };
 
 static int on_vf(int vf, enum vf_link link, uint64_t settings, void *arg)
@@ -88,8 +89,8 @@ static int reports_on_link(const struct nlmsghdr *h, void *arg)
 	return pf->n_vfs == -ENOMEM ? -ENOMEM : 0;
 }
 
-/* The uplink's name, if it has one, is "p0"; representors of VFs and SFs sit here, too, and tell
- * nothing: "pf0vf3". */
+/* Whether the netdev is a representor of a VF or SF, "pf0vf3", which reports no VFs. The uplink's
+ * port name, if any, is "p0". */
 static bool reports_is_representor(int net, const char *name)
 {
 	char port[16];
@@ -107,9 +108,10 @@ static int on_pf_netdev(int net, const char *name, void *arg)
 	    sysfs_int(net, &ifindex, "%s/ifindex", name) < 0)
 		return 0;
 	r = nlsock_ask(&pf->rd->route, rtnl_get_vfs(ifindex), reports_on_link, pf, pf->rd->e);
-	if (err_is_gone(r) && pf->rd->e) /* renumbered or gone meanwhile */
+	if (err_is_gone(r) && pf->rd->e) /* index changed or removed meanwhile */
 		*pf->rd->e = (struct err){0};
-	/* A device in the middle of a reset: what it said before still stands. */
+	/* Transient errors, such as a device in reset, make the scan fail, so that earlier reports
+	 * stay valid. */
 	return r == -ENOMEM || err_is_transient(r) ? r : 0;
 }
 
@@ -129,7 +131,7 @@ static int reports_on_pci(int bus, const char *name, void *arg)
 	AUTO_FD dir = -1;
 	int r;
 
-	/* Most functions of a full host are VFs: they cost one look-up. */
+	/* Skip VFs with one look-up: they are most functions of a full host. */
 	if (!pci_addr_parse(name, &a) || sysfs_exists(bus, "%s/physfn", name))
 		return 0;
 	dir = sysfs_open_dir(bus, "%s", name);
@@ -170,7 +172,7 @@ static int on_reporter(const struct nlmsghdr *h, void *arg)
 	r = report_add(d->h, reporter.function, -1);
 	if (!r)
 		return -ENOMEM;
-	/* An error without a name is one all the same. */
+	/* An error without a reporter name is reported, too. */
 	snprintf(r->devlink_error, sizeof(r->devlink_error), "%s",
 		 reporter.name[0] ? reporter.name : "error");
 	return 0;
@@ -192,7 +194,7 @@ static int read_devlink(struct host *h, struct err *e)
 		r = nlsock_call(&s, req, on_reporter, &d, e);
 	nlmsg_free(req);
 	nlsock_close(&s);
-	/* -EOPNOTSUPP: older than reporters. -EAGAIN: what was told is told. */
+	/* -EOPNOTSUPP: no reporters in this kernel. -EAGAIN: keep the reports received. */
 	if ((r == -EOPNOTSUPP || r == -EAGAIN) && e)
 		*e = (struct err){0};
 	return r == -ENOMEM || (err_is_transient(r) && r != -EAGAIN) ? r : 0;

@@ -1,7 +1,8 @@
-/* scan.c - one look at the host: functions, network devices, RDMA devices, reports.
+// SPDX-License-Identifier: Apache-2.0
+/* scan.c - scans the host: functions, network devices, RDMA devices, reports.
  *
- * Each part is read by its own file and can fail on its own. RDMA devices refer to network devices,
- * so that a look at them looks at those, too. */
+ * Each part is read by its own file and can fail separately. RDMA devices refer to network devices,
+ * so a scan of them includes those. */
 #include "scan.h"
 #include "functions.h"
 #include "hw.h"
@@ -19,22 +20,22 @@ const char *scan_source_name(enum scan_source s)
 	return (unsigned)s < N_SCAN_SOURCES ? names[s] : "unknown";
 }
 
-/* Out of descriptors or memory, a file looks as if it were not there: such a look says nothing. */
-static void distrust_if_starved(struct scan *s)
+/* If descriptors or memory ran out, existing files may appear missing: discard the scan. */
+static void discard_if_exhausted(struct scan *s)
 {
-	int code = sysfs_starved();
+	int code = sysfs_exhausted();
 
 	if (code == 0)
 		return;
 	s->parts = 0;
 	s->problem[SRC_SYSFS] = (struct err){0};
-	err_set(&s->problem[SRC_SYSFS], code, "%s while looking", strerror(-code));
+	err_set(&s->problem[SRC_SYSFS], code, "%s during the scan", strerror(-code));
 }
 
 void hw_scan(const struct hw *hw, unsigned want, struct scan *ret)
 {
 	*ret = (struct scan){0};
-	sysfs_starved(); /* what happened before this look does not matter */
+	sysfs_exhausted(); /* resets errors from before this scan */
 	if (want & SCAN_RDMA)
 		want |= SCAN_NETDEVS;
 	if (want & SCAN_FUNCTIONS &&
@@ -48,7 +49,7 @@ void hw_scan(const struct hw *hw, unsigned want, struct scan *ret)
 		ret->parts |= SCAN_REPORTS;
 	if ((ret->parts & SCAN_ALL) == SCAN_ALL && host_sync_virtual(&ret->host) < 0)
 		ret->parts &= ~(unsigned)SCAN_FUNCTIONS;
-	distrust_if_starved(ret);
+	discard_if_exhausted(ret);
 	host_sort(&ret->host);
 	host_join_reports(&ret->host);
 }

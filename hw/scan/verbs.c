@@ -1,8 +1,9 @@
-/* verbs.c - the only file that knows libibverbs.
+// SPDX-License-Identifier: Apache-2.0
+/* verbs.c - the only file that uses libibverbs for the scan.
  *
  * Happy path, per device: open a context, query its ports, query its GID table, close.
- * Can fail by: no device node or no permission for it (the device's values stay unknown); a port
- * that went away meanwhile. */
+ * Errors: no device node or no permission for it (the device's values stay unknown); a port that
+ * was removed meanwhile. */
 #include "scan.h"
 
 #include <infiniband/verbs.h>
@@ -40,7 +41,8 @@ static int query_port(struct ibv_context *ctx, struct rdma_port *p)
 	return 0;
 }
 
-/* The table's netdev is an index in its own namespace: ours, or the one the port's netdev is in. */
+/* The ifindex in the table is relative to the netdev's namespace: ours, or that of the port's
+ * netdev. */
 static void name_netdev(const struct rdma_port *p, uint32_t ifindex, char ret[IFNAMSIZ])
 {
 	if (ifindex == 0)
@@ -80,7 +82,7 @@ static int take_gids(struct rdma_port *p, const struct ibv_gid_entry *entries, s
 	return 0;
 }
 
-/* The whole device's table in one call; it holds valid entries only. */
+/* Reads the whole device's table in one call, which returns valid entries only. */
 static int query_gids(struct ibv_context *ctx, struct rdma_dev *d)
 {
 	struct ibv_gid_entry *entries;
@@ -130,8 +132,8 @@ static struct ibv_device *verbs_device(struct ibv_device **list, int n, const ch
 	return NULL;
 }
 
-/* uverbs answers EIO for a device that is being removed (ib_uverbs_remove_one() in
- * linux/drivers/infiniband/core/uverbs_main.c). If it is ill instead, it stays stale. */
+/* uverbs returns EIO for a device that is being removed (ib_uverbs_remove_one() in
+ * linux/drivers/infiniband/core/uverbs_main.c). If the device is broken instead, it stays stale. */
 static bool verbs_is_leaving(int r)
 {
 	return r == -EIO || err_is_gone(r);
@@ -149,7 +151,7 @@ void verbs_read(struct rdma_dev *devs, size_t n, struct err *e)
 		return;
 	}
 	for (size_t i = 0; i < n; i++) {
-		/* Devices of other namespaces may bear the same name. */
+		/* Devices of other namespaces may have the same name. */
 		struct ibv_device *dev = devs[i].nsid == NSID_HOST
 						 ? verbs_device(list, n_list, devs[i].name)
 						 : NULL;

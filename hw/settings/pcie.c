@@ -1,8 +1,9 @@
-/* pcie.c - see pcie.h.
+// SPDX-License-Identifier: Apache-2.0
+/* pcie.c - reads the PCIe links between a function and its root port.
  *
- * A link has a function or the upper port of a switch at its lower end, and a root port or a lower
- * port of a switch at its upper one; between the two ports of a switch there is none. So the
- * bridges above a function are odd in number, and every second pair is a link. */
+ * The lower end of a link is a function or the upstream port of a switch, its upper end a root port
+ * or a downstream port of a switch; the two ports of a switch are connected internally. So the
+ * number of bridges above a function is odd, and every second pair is a link. */
 #include "pcie.h"
 
 #include <errno.h>
@@ -25,7 +26,7 @@ static int read_speed(int dir, const char *file, uint32_t *ret)
 	return r < 0 ? r : parse_link_speed(text, ret);
 }
 
-/* A link that is down has no lanes; a device without a capability for them shows 255. */
+/* A link that is down has width 0; a device without the capability shows 255. */
 static int read_width(int dir, const char *file, uint8_t *ret)
 {
 	uint32_t lanes = 0;
@@ -39,7 +40,7 @@ static int read_width(int dir, const char *file, uint8_t *ret)
 	return 0;
 }
 
-/* What one of its ends tells of a link: the maximum is its own. */
+/* Reads the current link and this end's own maximum. */
 static bool read_end(const struct hw *hw, const char *id, struct pcie_link *ret)
 {
 	AUTO_FD dir = sysfs_open_dir(hw->sys_fd, "bus/pci/devices/%s", id);
@@ -71,10 +72,10 @@ static bool pcie_read_link(const struct hw *hw, const char *lower, const char *u
 	return read_end(hw, lower, &low) && read_end(hw, upper, &up) && pcie_join(&low, &up, ret);
 }
 
-/* --- the way up ------------------------------------------------------------------------------- */
+/* --- path to the root ------------------------------------------------------------------------- */
 
-/* Takes the last bus name off a function's path; false: there stands no device, but the root
- * complex, or nothing. */
+/* Removes the last bus name from a function's path; false if it is not a device, but the root
+ * complex, or if the path is empty. */
 static bool take_bridge(char *path, char ret[DEV_ID_SIZE])
 {
 	char *slash = strrchr(path, '/');

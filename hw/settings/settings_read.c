@@ -1,9 +1,10 @@
-/* settings_read.c - see settings_read.h.
+// SPDX-License-Identifier: Apache-2.0
+/* settings_read.c - reads the settings of all RoCE ports.
  *
- * Happy path: find for every port whose netdev and function tell of it, each pair once; ask all
- * netdevs for DCB in one datagram, for pause in another; read PCIe of each function; then, port by
- * port, what rdma_cm does by default. Can fail by: a tree that is not this machine's (netlink is
- * not asked), a kernel or driver without one of these, a device that vanishes meanwhile: parts stay
+ * Happy path: find the netdev and function that have each port's settings, each pair once; query
+ * all netdevs for DCB in one datagram, for pause in another; read PCIe of each function; then, for
+ * each port, the defaults of rdma_cm. Errors: a tree of another machine (netlink is not used), a
+ * kernel or driver without one of these, a device that is removed meanwhile: those parts stay
  * unknown. */
 #include "settings_read.h"
 
@@ -24,14 +25,14 @@
 #include "pcie.h"
 #include "sysfs.h"
 
-/* What ports have in common. */
+/* Settings shared by several ports. */
 struct settings_source {
-	const struct netdev *netdev;	 /* NULL: none that can be asked */
-	const struct function *function; /* physical; NULL: none */
+	const struct netdev *netdev;	 /* NULL: none that can be queried */
+	const struct function *function; /* the physical function; NULL: none */
 	struct port_settings settings;
 };
 
-/* A port, and which source it has. */
+/* A port and the index of its source. */
 struct settings_port {
 	const struct rdma_dev *dev;
 	const struct rdma_port *port;
@@ -46,14 +47,14 @@ struct reading {
 	size_t n;
 };
 
-/* --- who tells of a port ---------------------------------------------------------------------- */
+/* --- sources of a port ------------------------------------------------------------------------ */
 
 static bool is_part(const struct function *f)
 {
 	return f->kind == FN_VF || f->kind == FN_SF;
 }
 
-/* Sub-functions may be a VF's. */
+/* Loops twice, as a sub-function's parent may be a VF. */
 static const struct function *physical_function(const struct host *h, const struct function *f)
 {
 	for (int i = 0; i < 2 && f && is_part(f); i++)
@@ -61,8 +62,8 @@ static const struct function *physical_function(const struct host *h, const stru
 	return f && f->kind == FN_PF ? f : NULL;
 }
 
-/* The netdev of a PF's port, not those that represent its VFs and SFs ("pf0vf3"). With several
- * ports on a function, which one a VF goes through nobody tells. */
+/* The netdev of a PF's port, not the representors of its VFs and SFs ("pf0vf3"). NULL if the
+ * function has several ports: which of them a VF uses is unknown. */
 static const struct netdev *uplink_of(const struct host *h, const struct function *pf)
 {
 	const struct netdev *found = NULL;
@@ -93,7 +94,7 @@ static struct settings_source settings_source_of(const struct host *h, const str
 	return s;
 }
 
-/* Index of the source that is like this one, which is added where there is none; -ENOMEM. */
+/* Index of an equal source; adds it if there is none; -ENOMEM. */
 static ssize_t find_source(struct reading *rd, const struct settings_source *like)
 {
 	struct settings_source *s;
@@ -130,12 +131,12 @@ static int list_ports(struct reading *rd, const struct host *h)
 
 /* --- netlink ---------------------------------------------------------------------------------- */
 
-/* Requests of one kind to all sources with a netdev, and whose answers they will be. */
+/* Requests of one kind to all sources with a netdev. */
 struct questions {
 	struct settings_source *sources;
-	size_t *of; /* of each request, its source's place among them */
+	size_t *of; /* request number to source index */
 	struct nldev_batch batch;
-	uint16_t family; /* of ethtool; 0: these ask for DCB */
+	uint16_t family; /* id of ethtool; 0: DCB requests */
 };
 
 static void questions_done(struct questions *q)
@@ -214,11 +215,11 @@ static int ask_pause(struct reading *rd)
 	return r;
 }
 
-/* --- what answers hide ------------------------------------------------------------------------ */
+/* --- corrections of the answers --------------------------------------------------------------- */
 
-/* bnxt_en answers with zeros until the host has set something, whatever the firmware does by itself
+/* bnxt_en reports zeros until the host has set something, even if the firmware has other settings
  * (bnxt_dcbnl_ieee_getpfc() and ..._getets() in linux/drivers/net/ethernet/broadcom/bnxt/
- * bnxt_dcb.c). */
+ * bnxt_dcb.c). Such zeros are treated as unknown. */
 static void drop_unset(const struct settings_source *src, struct port_settings *s)
 {
 	static const struct port_settings zeros;
@@ -234,8 +235,8 @@ static void drop_unset(const struct settings_source *src, struct port_settings *
 		s->seen &= ~(uint32_t)SETTINGS_ETS;
 }
 
-/* mlx5 of MLNX_OFED and DOCA has a file for it, which holds against what the table of applications
- * says. */
+/* mlx5 of MLNX_OFED and DOCA has a file for the trust mode, which takes precedence over the
+ * application table. */
 static void read_driver_trust(const struct hw *hw, const struct netdev *d, struct port_settings *s)
 {
 	char trust[16];
@@ -269,8 +270,8 @@ static int read_sources(struct reading *rd)
 
 /* --- rdma_cm ---------------------------------------------------------------------------------- */
 
-/* A device's folder in configfs is there when somebody has made it; making one would change the
- * host. An InfiniBand port says "IB/RoCE v1", too. */
+/* The folder in configfs exists only if some program has created it; creating it would change the
+ * host. InfiniBand is skipped, as its ports report "IB/RoCE v1", too. */
 static void read_rdma_cm(const struct hw *hw, const struct rdma_dev *dev,
 			 const struct rdma_port *port, struct port_settings *ret)
 {
@@ -293,7 +294,7 @@ static void read_rdma_cm(const struct hw *hw, const struct rdma_dev *dev,
 	}
 }
 
-/* --- all -------------------------------------------------------------------------------------- */
+/* --- all settings ----------------------------------------------------------------------------- */
 
 static void fill_rows(const struct reading *rd, struct settings_table *t)
 {

@@ -1,10 +1,10 @@
-/* packet_socket.c - see packet_socket.h.
+// SPDX-License-Identifier: Apache-2.0
+/* packet_socket.c - captures RoCE packets with a packet socket.
  *
- * Happy path: a socket that receives nothing yet, its filter, its ring, then the binding to the
- * netdev: so no packet comes unfiltered. Blocks of packets are the kernel's until it marks them as
- * ours, and ours until we give them back.
- * Can fail by: no right to have packet sockets, no memory for the ring, a netdev that is not there
- * or goes away. */
+ * Happy path: open a socket that receives nothing yet, set its filter and its ring, then bind it to
+ * the netdev, so that no unfiltered packet arrives. A block of packets belongs to the kernel until
+ * it marks it as ours, then to us until we return it. Errors: no permission for packet sockets, no
+ * memory for the ring, a netdev that does not exist or is removed. */
 #include "packet_socket.h"
 
 #include <linux/filter.h>
@@ -23,13 +23,13 @@
 
 #define BLOCK_SIZE (1u << 20)
 #define N_BLOCKS   32
-#define FRAME_SIZE 2048 /* V3 packs frames; this only has to divide the block */
-#define BLOCK_MS   20	/* a block that is not full is handed over after so long */
+#define FRAME_SIZE 2048 /* unused by V3, which packs frames, but must divide the block size */
+#define BLOCK_MS   20	/* timeout after which a partly filled block is passed on */
 #define VLAN_SIZE  4
 
 /* --- the filter ------------------------------------------------------------------------------- */
 
-/* Places in the program, so that jumps can be written as places. */
+/* Instruction indices, used as jump targets. */
 enum { FRAGMENT = 9, PORT4 = 11, IPV6 = 14, PORT6 = 16, OTHER6 = 18, ACCEPT = 20, REJECT = 21 };
 
 #define LOAD(size, mode, k)  BPF_STMT(BPF_LD | (size) | (mode), k)
@@ -37,7 +37,8 @@ enum { FRAGMENT = 9, PORT4 = 11, IPV6 = 14, PORT6 = 16, OTHER6 = 18, ACCEPT = 20
 #define JUMP_SET(at, k, yes, no)                                                                   \
 	BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, k, (yes) - (at)-1, (no) - (at)-1)
 
-/* An outer VLAN tag is not in the frame here; where there is still one, we look ourselves. */
+/* The kernel has removed the outer VLAN tag; a frame with a second one is accepted and checked in
+ * user space. */
 static struct sock_filter roce_only[] = {
 	[0] = LOAD(BPF_H, BPF_ABS, 12),
 	[1] = JUMP(1, ROCE_V1_TYPE, ACCEPT, 2),
@@ -92,9 +93,9 @@ static int set_up_ring(struct packet_socket *s)
 	return 0;
 }
 
-/* The netdev's index and flags in the socket's namespace. */
-static int netdev_ask(const struct packet_socket *s, const char *netdev, struct ifreq *ret,
-		      int *ret_flags)
+/* Reads the netdev's index and flags in the socket's namespace. */
+static int netdev_query(const struct packet_socket *s, const char *netdev, struct ifreq *ret,
+			int *ret_flags)
 {
 	if (strlen(netdev) >= sizeof(ret->ifr_name))
 		return -ENODEV;
@@ -111,7 +112,7 @@ static int bind_to(struct packet_socket *s, const char *netdev)
 	struct sockaddr_ll to = {.sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_ALL)};
 	struct packet_mreq promiscuous = {.mr_type = PACKET_MR_PROMISC};
 	struct ifreq request;
-	int flags = 0, r = netdev_ask(s, netdev, &request, &flags);
+	int flags = 0, r = netdev_query(s, netdev, &request, &flags);
 
 	if (r < 0)
 		return r;
@@ -134,7 +135,8 @@ int packet_socket_open(struct packet_socket *ret, const char *netdev, struct err
 		r = bind_to(&s, netdev);
 	if (r < 0) {
 		packet_socket_close(&s);
-		return err_set(e, r, "a packet socket on %.32s: %s", netdev, strerror(-r));
+		return err_set(e, r, "cannot open a packet socket on %.32s: %s", netdev,
+			       strerror(-r));
 	}
 	*ret = s;
 	return 0;
@@ -173,8 +175,8 @@ static void put16(uint8_t *at, unsigned v)
 	at[1] = (uint8_t)v;
 }
 
-/* The tag that the kernel took out goes back behind the addresses, which make room for it: the ring
- * was asked to reserve that. */
+/* Re-inserts the VLAN tag that the kernel removed: moves the addresses forward into the space
+ * reserved by PACKET_RESERVE. */
 static void restore_tag(struct sniffed *p, uint8_t *frame, const struct tpacket3_hdr *h)
 {
 	uint8_t *at = frame - VLAN_SIZE;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "sniff_target.h"
 
 #include <stdio.h>
@@ -5,7 +6,7 @@
 
 #include "sysfs.h"
 
-/* A name from a command line becomes part of a path. */
+/* Names come from the command line and become part of a path. */
 static bool is_one_component(const char *name)
 {
 	return name[0] && strlen(name) < DEV_ID_SIZE && !strchr(name, '/') &&
@@ -17,7 +18,7 @@ struct first {
 	size_t size;
 };
 
-/* The first in the alphabet, so that it is the same each time. */
+/* Takes the first name in alphabetical order, for a stable result. */
 static int sniff_target_on_entry(int dir, const char *name, void *arg)
 {
 	struct first *f = arg;
@@ -38,8 +39,8 @@ static void sniff_target_first_of(const struct hw *hw, const char *folder, const
 	sysfs_list(hw->sys_fd, path, sniff_target_on_entry, &f);
 }
 
-/* A soft-RoCE device names its netdev itself; of others it is that of the first port's first GID,
- * or the function's. */
+/* A soft-RoCE device has its netdev in `parent`; otherwise use that of the first port's first GID,
+ * or of the function. */
 static void netdev_of_rdma(const struct hw *hw, const char *name, struct sniff_target *t)
 {
 	if (sysfs_str(hw->sys_fd, t->netdev, sizeof(t->netdev), "class/infiniband/%s/parent",

@@ -1,17 +1,18 @@
-/* sniff_target.h - which netdev and which RDMA device a name means, from sysfs alone: the name of
- * either, or of the function below both. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sniff_target.h - finds the netdev and the RDMA device for a name, using sysfs only. The name may
+ * be that of either, or of their function. */
 #pragma once
 
 #include "hw.h"
 
 struct sniff_target {
-	char netdev[IFNAMSIZ];	   /* "" = it has none here */
+	char netdev[IFNAMSIZ];	   /* "" = none in our namespace */
 	char rdma[RDMA_NAME_SIZE]; /* "" = none */
-	bool soft; /* the RDMA device is the kernel's own: its packets all pass the netdev */
+	bool soft; /* software RDMA device: all its packets pass through the netdev */
 };
 
-/* -ENODEV: nothing here has that name. */
+/* -ENODEV: no object has that name. */
 int sniff_target_find(const struct hw *, const char *name, struct sniff_target *ret);
-/* Is this RDMA device the kernel's own? What sysfs does not show is in a namespace of its own,
- * where soft-RoCE cannot be. */
+/* Whether the RDMA device is implemented by the kernel. False for devices that are not in sysfs:
+ * they are in another namespace, where soft-RoCE cannot be. */
 bool sniff_target_is_soft(const struct hw *, const char *rdma);

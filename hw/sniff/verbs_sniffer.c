@@ -1,10 +1,11 @@
-/* verbs_sniffer.c - see verbs_sniffer.h.
+// SPDX-License-Identifier: Apache-2.0
+/* verbs_sniffer.c - captures RoCE packets with a sniffer flow rule.
  *
- * Happy path: context, protection domain, completion queue with a channel to wait on, memory for
- * packets, the queue pair to INIT and RTR, all of the memory posted, then the rule: from there on
- * packets come. Each is handed out and its memory posted again.
- * Can fail by: no such device, no right to raw packets, drivers without raw packet queue pairs
- * (rxe, siw) or without this kind of rule (most but mlx5). */
+ * Happy path: create context, protection domain, completion queue with a channel to wait on, memory
+ * for packets; move the queue pair to INIT and RTR, post all of the memory, then create the rule
+ * that starts the capture. Each packet is delivered and its memory posted again. Errors: no such
+ * device, no permission for raw packets, drivers without raw packet queue pairs (rxe, siw) or
+ * without this type of rule (most except mlx5). */
 #include "verbs_sniffer.h"
 
 #include <fcntl.h>
@@ -15,7 +16,7 @@
 #include "unix_time.h"
 
 #define N_SLOTS	   4096
-#define SLOT_SIZE  9216 /* a jumbo frame, which is twice the longest RoCE packet */
+#define SLOT_SIZE  9216 /* a jumbo frame; the longest RoCE packet has half of that */
 #define POLL_BATCH 64
 #define PORT	   1
 
@@ -30,7 +31,7 @@ struct verbs_sniffer {
 	struct ibv_flow *flow;
 };
 
-/* Not every provider says why. */
+/* Some providers do not set errno. */
 static int last_error(void)
 {
 	int r = -errno;
@@ -66,7 +67,7 @@ static int slot_post(struct verbs_sniffer *s, uint64_t slot)
 	return -ibv_post_recv(s->qp, &wr, &bad);
 }
 
-/* What a raw packet queue pair needs, each of the one before. */
+/* Creates the objects of a raw packet queue pair; each needs the previous one. */
 static int make_queue(struct verbs_sniffer *s)
 {
 	struct ibv_qp_init_attr attr = {.qp_type = IBV_QPT_RAW_PACKET,
@@ -124,7 +125,8 @@ int verbs_sniffer_open(struct verbs_sniffer **ret, const char *rdma_device, stru
 		r = make_rule(s);
 	if (r < 0) {
 		verbs_sniffer_close(s);
-		return err_set(e, r, "a sniffer flow on %.64s: %s", rdma_device, strerror(-r));
+		return err_set(e, r, "cannot create a sniffer flow on %.64s: %s", rdma_device,
+			       strerror(-r));
 	}
 	*ret = s;
 	return 0;
@@ -154,7 +156,7 @@ void verbs_sniffer_close(struct verbs_sniffer *s)
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-/* 1: go on; 0: no more is wanted. */
+/* Returns 1 to continue, 0 if fn returned false. */
 static int slot_take(struct verbs_sniffer *s, const struct ibv_wc *wc, uint64_t now, sniffed_fn *fn,
 		     void *arg)
 {
@@ -169,7 +171,8 @@ static int slot_take(struct verbs_sniffer *s, const struct ibv_wc *wc, uint64_t 
 	return r < 0 ? r : 1;
 }
 
-/* 1: the queue is empty, or as much was taken as it holds: whoever asked looks at the time. */
+/* Delivers completed packets. Returns 1 if the queue is empty, or after N_SLOTS packets, so that
+ * the caller can check its deadline. */
 static int sniffer_drain(struct verbs_sniffer *s, sniffed_fn *fn, void *arg)
 {
 	struct ibv_wc wc[POLL_BATCH];
@@ -189,7 +192,7 @@ static int sniffer_drain(struct verbs_sniffer *s, sniffed_fn *fn, void *arg)
 	return n < 0 ? -EIO : 1;
 }
 
-/* The event is asked for again before the queue is looked at: nothing falls between. */
+/* Requests the next event before the queue is polled, so that no packet is missed. */
 static int wait_for_event(struct verbs_sniffer *s, int wait_ms)
 {
 	struct pollfd p = {.fd = s->channel->fd, .events = POLLIN};

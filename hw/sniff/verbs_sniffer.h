@@ -1,7 +1,8 @@
-/* verbs_sniffer.h - RoCE packets of a NIC that carries RoCE in hardware: a raw packet queue pair
- * and a flow rule of type sniffer, which copies what its first port sends and receives
- * (ibv_create_flow(3); mlx5 has it). Needs CAP_NET_RAW. The copies share the NIC's way to the
- * host's memory with the traffic itself: for seconds, not for good. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* verbs_sniffer.h - captures the RoCE packets of a NIC with RoCE in hardware: a raw packet queue
+ * pair and a flow rule of type sniffer, which copies the packets of the first port, received and
+ * sent (ibv_create_flow(3); supported by mlx5). Needs CAP_NET_RAW. The copies compete with the
+ * traffic for PCIe bandwidth: capture for seconds, not permanently. */
 #pragma once
 
 #include "err.h"
@@ -9,8 +10,8 @@
 
 struct verbs_sniffer;
 
-/* -ENODEV: no such RDMA device here; -EOPNOTSUPP and others: it cannot. */
+/* -ENODEV: no such RDMA device; -EOPNOTSUPP and others: not supported. */
 int verbs_sniffer_open(struct verbs_sniffer **ret, const char *rdma_device, struct err *);
 void verbs_sniffer_close(struct verbs_sniffer *);
-/* As packet_socket_next(). Times are ours, of when the packet was taken up. */
+/* Like packet_socket_next(). time_ns is the time at which we polled the packet. */
 int verbs_sniffer_next(struct verbs_sniffer *, int wait_ms, sniffed_fn *, void *arg, struct err *);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "job.h"
 
 #include <stdio.h>
@@ -6,7 +7,8 @@
 #include "log.h"
 #include "worker.h"
 
-/* Each thread has at most one loop, whose callbacks alone touch its list: the oldest first. */
+/* The jobs of this thread's loop, oldest first. A thread has at most one loop, and only its
+ * callbacks access the list. */
 static _Thread_local struct job *oldest, *youngest;
 
 static void list_add(struct job *j)
@@ -76,7 +78,7 @@ void job_begin(struct job *j, uv_loop_t *loop, const char *name, void (*run)(voi
 			  .done = done,
 			  .arg = arg,
 			  .began_ms = uv_now(loop)};
-	/* Fails only without a function to run. */
+	/* Fails only if the function is NULL. */
 	uv_queue_work(loop, &j->work, job_on_worker, job_on_worked);
 	list_add(j);
 }
@@ -95,9 +97,9 @@ uint64_t job_oldest_ms(void)
 	return oldest ? age_ms(oldest) : 0;
 }
 
-/* --- the watch -------------------------------------------------------------------------------- */
+/* --- watch ------------------------------------------------------------------------------------ */
 
-static void job_tell(struct job *j)
+static void job_report_slow(struct job *j)
 {
 	struct job_status s;
 
@@ -114,7 +116,7 @@ static void job_tell(struct job *j)
 		j->slow(j->arg);
 }
 
-static void job_on_due(void *arg)
+static void job_on_timer(void *arg)
 {
 	const struct job_watch *w = arg;
 	struct job *next;
@@ -122,11 +124,12 @@ static void job_on_due(void *arg)
 	for (struct job *j = oldest; j && age_ms(j) >= w->patience_ms; j = next) {
 		next = j->next;
 		if (!j->told)
-			job_tell(j);
+			job_report_slow(j);
 	}
 }
 
-/* Before the loop waits: it has a timer only while there is something to wait for. */
+/* Runs before the loop blocks; sets the timer for the oldest job that was not reported yet, if any.
+ */
 static void on_prepare(uv_prepare_t *prepare)
 {
 	struct job_watch *w = prepare->data;
@@ -134,14 +137,14 @@ static void on_prepare(uv_prepare_t *prepare)
 
 	while (j && j->told)
 		j = j->next;
-	due_at(&w->due, j ? j->began_ms + w->patience_ms : DUE_NEVER);
+	timer_at(&w->timer, j ? j->began_ms + w->patience_ms : TIMER_NEVER);
 }
 
 void job_watch_open(struct job_watch *w, uv_loop_t *loop, uint64_t patience_ms)
 {
 	w->patience_ms = patience_ms;
-	due_init(&w->due, loop, job_on_due, w);
-	uv_unref((uv_handle_t *)&w->due.timer);
+	timer_init(&w->timer, loop, job_on_timer, w);
+	uv_unref((uv_handle_t *)&w->timer.handle);
 	uv_prepare_init(loop, &w->prepare);
 	w->prepare.data = w;
 	uv_prepare_start(&w->prepare, on_prepare);
@@ -150,13 +153,13 @@ void job_watch_open(struct job_watch *w, uv_loop_t *loop, uint64_t patience_ms)
 
 void job_watch_close(struct job_watch *w)
 {
-	due_close(&w->due, NULL);
+	timer_close(&w->timer, NULL);
 	uv_close((uv_handle_t *)&w->prepare, NULL);
 }
 
-/* --- the end ---------------------------------------------------------------------------------- */
+/* --- shutdown --------------------------------------------------------------------------------- */
 
-static void on_drain_due(uv_timer_t *timer)
+static void on_drain_timer(uv_timer_t *timer)
 {
 	uv_stop(timer->loop);
 }
@@ -168,7 +171,7 @@ bool job_drain(uv_loop_t *loop, uint64_t most_ms)
 
 	uv_timer_init(loop, &timer);
 	uv_update_time(loop);
-	uv_timer_start(&timer, on_drain_due, most_ms, 0);
+	uv_timer_start(&timer, on_drain_timer, most_ms, 0);
 	uv_unref((uv_handle_t *)&timer);
 	is_empty = uv_run(loop, UV_RUN_DEFAULT) == 0;
 	uv_close((uv_handle_t *)&timer, NULL);

@@ -1,5 +1,6 @@
-/* cri.c - the questions, one for the list at a time and some for details beside it, and the one
- * timer that does what is due: telling, connecting, asking. */
+// SPDX-License-Identifier: Apache-2.0
+/* cri.c - the queries, one at a time for the list and in parallel a few for details, and the single
+ * timer for everything due: calling the owner, connecting, querying. */
 #include "cri.h"
 
 #include <stdlib.h>
@@ -15,9 +16,10 @@
 #define EXPECTING_MS	 1000
 #define WITHOUT_MS	 10000
 #define WITH_EVENTS_MS	 30000
-/* Asking costs the runtime a fifth of one core at most. */
+/* The pause after a query, as a multiple of its duration, so that queries use at most a fifth of
+ * one core in the runtime. */
 #define SHARE		 4
-/* Whoever wants to know while there is no connection is told so soon. */
+/* Minimum time between connection attempts that are requested by a caller. */
 #define RETRY_SPACING_MS 100
 
 static uint64_t sooner(uint64_t a, uint64_t b)
@@ -39,7 +41,7 @@ static uint64_t list_due(const struct cri *c)
 	uint64_t due_ms = c->asked_ms + interval(c);
 
 	if (!c->up || c->asking)
-		return DUE_NEVER;
+		return TIMER_NEVER;
 	if (c->wanted)
 		due_ms = 0;
 	if (c->await_ms < due_ms)
@@ -47,19 +49,19 @@ static uint64_t list_due(const struct cri *c)
 	return due_ms < c->next_ms ? c->next_ms : due_ms;
 }
 
-static void cri_tell_success(struct cri *c, size_t left_out)
+static void cri_log_success(struct cri *c, size_t left_out)
 {
-	if (c->told_trouble || !c->list.known)
+	if (c->failure_logged || !c->list.known)
 		log_info("cri", 0, "the pods' sandboxes come from %s at %s", c->status.runtime,
 			 c->status.socket);
-	c->told_trouble = false;
+	c->failure_logged = false;
 	c->status.error[0] = '\0';
-	if (left_out > 0 && left_out != c->told_left_out)
+	if (left_out > 0 && left_out != c->logged_left_out)
 		log_warn("cri", 0,
 			 "%zu sandboxes have names that are too long or no text, going on without "
 			 "them",
 			 left_out);
-	c->told_left_out = left_out;
+	c->logged_left_out = left_out;
 }
 
 static void set_spacing(struct cri *c)
@@ -68,10 +70,10 @@ static void set_spacing(struct cri *c)
 	uint32_t pause_ms = cri_await_pause(&c->await, &c->list, uv_now(c->loop));
 
 	c->next_ms = uv_now(c->loop) + (took_ms > 1 ? SHARE * took_ms : SPACING_MS);
-	c->await_ms = pause_ms ? uv_now(c->loop) + pause_ms : DUE_NEVER;
+	c->await_ms = pause_ms ? uv_now(c->loop) + pause_ms : TIMER_NEVER;
 }
 
-/* Takes the list. */
+/* Takes ownership of the list. */
 static int take_list(struct cri *c, struct sandbox_list *list, size_t left_out)
 {
 	int r = cri_details_list(&c->details, list, &c->list);
@@ -80,12 +82,12 @@ static int take_list(struct cri *c, struct sandbox_list *list, size_t left_out)
 		return r;
 	sandbox_list_date(list, &c->list, uv_now(c->loop), unix_ns());
 	list->asked_ms = c->asked_ms;
-	cri_tell_success(c, left_out);
+	cri_log_success(c, left_out);
 	sandbox_list_done(&c->list);
 	c->list = *list;
 	c->answered_ms = c->asked_ms;
 	c->silent_since_ms = 0;
-	c->tell_list = true;
+	c->notify_list = true;
 	cri_pause_reset(c);
 	set_spacing(c);
 	return 0;
@@ -124,7 +126,7 @@ static void on_list_end(struct grpc_call *call, enum grpc_status status, const c
 				      : "");
 		cri_lost(c);
 	}
-	due_in(&c->due, 0);
+	timer_in(&c->timer, 0);
 }
 
 static void ask_list(struct cri *c)
@@ -172,13 +174,13 @@ static void on_detail_end(struct grpc_call *call, enum grpc_status status, const
 	if (!c->closing) {
 		if (cri_details_answer(&c->details, &c->list, s->id, s->got ? &s->detail : NULL,
 				       uv_now(c->loop)))
-			c->tell_list = true;
+			c->notify_list = true;
 		if (!s->got)
 			log_debug("cri", 0, "sandbox %s: %s %s", s->id, grpc_status_name(status),
 				  text ? text : "");
 		if (status == GRPC_NOT_FOUND && !c->over)
-			cri_refresh(c); /* it is gone by now */
-		due_in(&c->due, 0);
+			cri_refresh(c); /* it was removed meanwhile */
+		timer_in(&c->timer, 0);
 	}
 	free(take_ptr(s->detail.networks));
 }
@@ -223,44 +225,44 @@ static uint64_t details_due(const struct cri *c)
 	for (size_t i = 0; i < CRI_DETAILS_OPEN; i++)
 		if (c->up && !c->slots[i].open)
 			return cri_details_due(&c->details);
-	return DUE_NEVER;
+	return TIMER_NEVER;
 }
 
-/* --- what is due ------------------------------------------------------------------------------ */
+/* --- due work --------------------------------------------------------------------------------- */
 
 static uint64_t connect_due(const struct cri *c)
 {
-	uint64_t asked_for_ms = c->wanted ? c->asked_ms + RETRY_SPACING_MS : DUE_NEVER;
+	uint64_t asked_for_ms = c->wanted ? c->asked_ms + RETRY_SPACING_MS : TIMER_NEVER;
 
-	return c->client ? DUE_NEVER : sooner(c->connect_ms, asked_for_ms);
+	return c->client ? TIMER_NEVER : sooner(c->connect_ms, asked_for_ms);
 }
 
 static uint64_t cri_next_due(const struct cri *c)
 {
-	if (c->over || c->tell_list || c->tell_failure)
+	if (c->over || c->notify_list || c->notify_failure)
 		return 0;
 	return sooner(connect_due(c), sooner(list_due(c), details_due(c)));
 }
 
-/* Hooks of the questions may have to say something; the owner may close us from its own. */
-static void tell_owner(struct cri *c)
+/* Calls the owner from the timer, not from a query's hook, because the owner may close us. */
+static void notify_owner(struct cri *c)
 {
-	if (c->tell_failure) {
-		c->tell_failure = false;
+	if (c->notify_failure) {
+		c->notify_failure = false;
 		c->fn(&c->list, 0, c->arg);
 	}
-	if (c->tell_list && !c->closing) {
-		c->tell_list = false;
+	if (c->notify_list && !c->closing) {
+		c->notify_list = false;
 		c->fn(&c->list, c->answered_ms, c->arg);
 	}
 }
 
-static void cri_on_due(void *arg)
+static void cri_on_timer(void *arg)
 {
 	struct cri *c = arg;
 
 	cri_hang_up(c);
-	tell_owner(c);
+	notify_owner(c);
 	if (c->closing)
 		return;
 	if (connect_due(c) <= uv_now(c->loop))
@@ -269,7 +271,7 @@ static void cri_on_due(void *arg)
 		ask_list(c);
 	if (!c->over && details_due(c) <= uv_now(c->loop))
 		ask_details(c);
-	due_at(&c->due, cri_next_due(c));
+	timer_at(&c->timer, cri_next_due(c));
 }
 
 /* --- life ------------------------------------------------------------------------------------- */
@@ -294,14 +296,14 @@ int cri_open(struct cri **ret, struct uv_loop_s *loop, const char *socket, cri_f
 	c->loop = loop;
 	c->fn = fn;
 	c->arg = arg;
-	c->await_ms = DUE_NEVER;
-	due_init(&c->due, loop, cri_on_due, c);
+	c->await_ms = TIMER_NEVER;
+	timer_init(&c->timer, loop, cri_on_timer, c);
 	r = cri_sockets_open(c, socket, e);
 	if (r < 0) {
 		cri_close(c);
 		return r;
 	}
-	due_in(&c->due, 0);
+	timer_in(&c->timer, 0);
 	*ret = c;
 	return 0;
 }
@@ -309,7 +311,7 @@ int cri_open(struct cri **ret, struct uv_loop_s *loop, const char *socket, cri_f
 void cri_refresh(struct cri *c)
 {
 	c->wanted = true;
-	due_in(&c->due, 0);
+	timer_in(&c->timer, 0);
 }
 
 void cri_expect(struct cri *c, bool expecting)
@@ -317,7 +319,7 @@ void cri_expect(struct cri *c, bool expecting)
 	if (c->expecting == expecting)
 		return;
 	c->expecting = expecting;
-	due_in(&c->due, 0);
+	timer_in(&c->timer, 0);
 }
 
 const struct sandbox_list *cri_sandboxes(const struct cri *c)
@@ -337,5 +339,5 @@ void cri_close(struct cri *c)
 		return;
 	c->closing = true;
 	cri_sockets_close(c);
-	due_close(&c->due, cri_free);
+	timer_close(&c->timer, cri_free);
 }

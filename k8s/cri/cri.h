@@ -1,12 +1,13 @@
-/* cri.h - the pods' sandboxes, asked of the container runtime.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cri.h - queries the pods' sandboxes from the container runtime.
  *
- * ListPodSandbox is the truth, PodSandboxStatus(verbose) tells the details of each sandbox once
- * (they do not change in a sandbox's life, but a sandbox without a namespace yet is asked again).
- * Events are hints to ask: containerd's own event service (any number of subscribers), CRI's
- * GetContainerEvents where one subscriber does not take another's events (containerd >= 2, CRI-O
- * with pod events). After a hint the list is asked until it shows what the hint was about
- * (cri_hints.h). Beside that it is asked every second while somebody waits (cri_expect()), else
- * every 30 s, and every 10 s where no events are to be had. */
+ * ListPodSandbox is authoritative. PodSandboxStatus(verbose) is called once per sandbox for its
+ * details, which do not change; but again for a sandbox without a network namespace yet. Events
+ * only trigger queries: those of containerd's own event service (any number of subscribers), or
+ * CRI's GetContainerEvents if one subscriber does not take another's events (containerd >= 2, CRI-O
+ * with pod events). After an event, the list is queried until it shows the change (cri_hints.h). It
+ * is also polled: every second while a caller waits (cri_expect()), otherwise every 30 s, or every
+ * 10 s without events. */
 #pragma once
 
 #include <stdint.h>
@@ -17,23 +18,23 @@
 struct uv_loop_s;
 struct cri;
 
-/* After every question: the list that is known now, borrowed. asked_ms: loop time at which the
- * question was sent, so that everything before it is in the list; 0: it was not answered, and
- * `known` is false once the runtime has been silent for CRI_DOUBT_MS. */
+/* Called after every query with the last known list, borrowed. asked_ms: loop time at which the
+ * query was sent, so earlier changes are in the list; 0: it failed, and `known` is false once the
+ * runtime has not answered for CRI_DOUBT_MS. */
 #define CRI_DOUBT_MS 5000
 typedef void cri_fn(const struct sandbox_list *, uint64_t asked_ms, void *arg);
 
-/* socket: NULL or "" probes /run/containerd/containerd.sock, then /var/run/crio/crio.sock, and
- * again until one has told its list; from then on it is that one alone. Asks at once and whenever
- * the socket is made anew. */
+/* socket: NULL or "" tries those of containerd, CRI-O, k3s and RKE2, k0s and MicroK8s in turn,
+ * repeatedly until one has returned a list; from then on only that one is used. Queries at once,
+ * and whenever the socket is created again. */
 int cri_open(struct cri **ret, struct uv_loop_s *, const char *socket, cri_fn *, void *arg,
 	     struct err *);
-/* The list may have changed: asks soon. Every request made before the question is sent is answered
- * by it. */
+/* Requests a query, because the list may have changed. Calls before the query is sent are combined
+ * into one. */
 void cri_refresh(struct cri *);
-/* Somebody waits for a sandbox: ask often until told otherwise. */
+/* True while a caller waits for a sandbox: polls more often. */
 void cri_expect(struct cri *, bool);
 const struct sandbox_list *cri_sandboxes(const struct cri *);
 void cri_status(const struct cri *, struct cri_status *ret);
-/* NULL is fine. Gone when the loop has run out of handles. */
+/* NULL is fine. Freed when the loop has no handles left. */
 void cri_close(struct cri *);

@@ -1,10 +1,11 @@
-/* cri_connect.c - a socket that a runtime answers on, its name and version, the stream of its
- * events.
+// SPDX-License-Identifier: Apache-2.0
+/* cri_connect.c - finds a socket on which a runtime answers, gets its name and version, and
+ * subscribes to its events.
  *
- * Happy path: connect -> Version -> the events that are safe with it -> the list is asked, after
- * subscribing. Whatever ends the connection, the stream's end included, leads back to the start,
- * with pauses from 20 ms to 1 s while the list counts as known and to 10 s otherwise. Without a
- * socket nothing wakes up but a hint about its folder. */
+ * Steps: connect -> Version -> subscribe to events suitable for this version -> query the list. If
+ * the connection ends for any reason, including the end of the event stream, everything starts
+ * again, after a pause that grows from 20 ms to 1 s while the list counts as known, and to 10 s
+ * otherwise. While there is no socket, only a change in its folder wakes us up. */
 #include <stdlib.h>
 #include <sys/un.h>
 
@@ -21,25 +22,26 @@
 #define PAUSE_FIRST_MS 20
 #define PAUSE_KNOWN_MS 1000
 #define PAUSE_MAX_MS   10000
-/* A stream that ends sooner was not meant to be one: CRI-O without pod events ends it at once. */
+/* A stream that ends sooner means that events are not supported: CRI-O without pod events ends it
+ * at once. */
 #define STREAM_MIN_MS  1000
 
 static const uint8_t empty[1];
 
 /* --- failures --------------------------------------------------------------------------------- */
 
-/* A node without a runtime is ordinary. */
+/* Logs once per outage. If no runtime was ever found, logs at info level: a node may have none. */
 static void log_failure(struct cri *c)
 {
-	if (c->told_trouble)
+	if (c->failure_logged)
 		return;
-	c->told_trouble = true;
+	c->failure_logged = true;
 	if (c->found)
-		log_warn("cri", 0,
-			 "cannot see the pods' sandboxes: %s, keeping what was last known",
+		log_warn("cri", 0, "cannot list the pods' sandboxes: %s; keeping the last list",
 			 c->status.error);
 	else
-		log_info("cri", 0, "nobody tells the pods' sandboxes (%s), going on without",
+		log_info("cri", 0,
+			 "no container runtime: %s; continuing without the pods' sandboxes",
 			 c->status.error);
 }
 
@@ -57,7 +59,7 @@ void cri_failed(struct cri *c, uint64_t since_ms, const char *fmt, ...)
 	if (uv_now(c->loop) - c->silent_since_ms >= CRI_DOUBT_MS)
 		c->list.known = false;
 	c->wanted = false;
-	c->tell_failure = true;
+	c->notify_failure = true;
 }
 
 /* --- the stream of events --------------------------------------------------------------------- */
@@ -79,7 +81,7 @@ static void cri_on_event(struct grpc_call *call, const uint8_t *message, size_t 
 	else if (!cri_await_event(&c->await, &e, &c->list, c->asking, uv_now(c->loop)))
 		return;
 	c->wanted = true;
-	due_in(&c->due, 0);
+	timer_in(&c->timer, 0);
 }
 
 static void subscribe(struct cri *c);
@@ -101,7 +103,7 @@ static void on_events_end(struct grpc_call *call, enum grpc_status status, const
 	log_debug("cri", 0, "no events: %s %s", grpc_status_name(status), text ? text : "");
 	c->hints = cri_hints_next(&c->version, c->hints);
 	subscribe(c);
-	due_in(&c->due, 0);
+	timer_in(&c->timer, 0);
 }
 
 static int start_stream(struct cri *c)
@@ -127,7 +129,7 @@ static void subscribe(struct cri *c)
 	if (c->hints != CRI_HINTS_NONE && start_stream(c) < 0)
 		c->hints = CRI_HINTS_NONE;
 	if (c->hints == CRI_HINTS_NONE)
-		log_info("cri", 0, "%s tells no events, going on by asking", c->status.runtime);
+		log_info("cri", 0, "%s reports no events, so it is polled", c->status.runtime);
 }
 
 /* --- the connection --------------------------------------------------------------------------- */
@@ -138,10 +140,10 @@ static void on_version(struct grpc_call *call, const uint8_t *message, size_t le
 
 	(void)call;
 	if (!c->closing && !c->over && cri_version_decode(&c->version, message, len) == 0)
-		c->greeted = true;
+		c->has_version = true;
 }
 
-/* What happened before the subscription is in the list, if it is asked for often enough. */
+/* Queries the list repeatedly for one second, to find changes from before the subscription. */
 static void is_up(struct cri *c)
 {
 	c->up = c->found = true;
@@ -153,18 +155,19 @@ static void is_up(struct cri *c)
 	cri_await_anything(&c->await, uv_now(c->loop));
 	c->next_ms = 0;
 	c->wanted = true;
-	due_in(&c->due, 0);
+	timer_in(&c->timer, 0);
 }
 
-/* Not once a runtime has told its list: what another one does not list is not gone. */
-static bool may_choose(const struct cri *c)
+/* True until a runtime has returned a list. After that, switching to another runtime would make all
+ * known sandboxes look removed. */
+static bool can_switch_runtime(const struct cri *c)
 {
 	return c->answered_ms == 0;
 }
 
 static void try_next(struct cri *c)
 {
-	if (may_choose(c))
+	if (can_switch_runtime(c))
 		c->at = (c->at + 1) % c->n_sockets;
 	cri_lost(c);
 }
@@ -177,7 +180,7 @@ static void on_version_end(struct grpc_call *call, enum grpc_status status, cons
 	(void)call;
 	if (c->closing || c->over)
 		return;
-	if (c->greeted && status == GRPC_OK) {
+	if (c->has_version && status == GRPC_OK) {
 		is_up(c);
 		return;
 	}
@@ -188,7 +191,7 @@ static void on_version_end(struct grpc_call *call, enum grpc_status status, cons
 	try_next(c);
 }
 
-static int cri_greet(struct cri *c, struct err *e)
+static int cri_request_version(struct cri *c, struct err *e)
 {
 	struct grpc_limits limits = {.max_message = ANSWER_MAX, .max_calls = CALLS_MAX};
 	struct grpc_reply reply = {.message = on_version, .end = on_version_end, .arg = c};
@@ -196,22 +199,22 @@ static int cri_greet(struct cri *c, struct err *e)
 
 	if (r < 0)
 		return r;
-	c->greeted = false;
+	c->has_version = false;
 	r = uds_client_call(c->client, CRI_SERVICE("Version"), empty, 0, CRI_DOUBT_MS, &reply,
 			    NULL);
 	return r < 0 ? err_set(e, r, "%s: %s", c->sockets[c->at], strerror(-r)) : 0;
 }
 
-/* The next one that is there, or the one that was chosen. */
+/* Finds the next existing socket, or the chosen one. */
 static bool find_socket(struct cri *c)
 {
-	size_t n = may_choose(c) ? c->n_sockets : 1;
+	size_t n = can_switch_runtime(c) ? c->n_sockets : 1;
 
 	for (size_t i = 0; i < n; i++) {
 		c->sock_id = file_id_of_linked_socket(c->sockets[c->at]);
 		if (file_id_is_there(&c->sock_id))
 			return true;
-		if (may_choose(c))
+		if (can_switch_runtime(c))
 			c->at = (c->at + 1) % c->n_sockets;
 	}
 	return false;
@@ -232,11 +235,11 @@ void cri_connect(struct cri *c)
 	c->asked_ms = uv_now(c->loop);
 	c->status.asked++;
 	if (!find_socket(c)) {
-		cri_failed(c, c->asked_ms, "%s is not there", c->sockets[c->at]);
+		cri_failed(c, c->asked_ms, "%s does not exist", c->sockets[c->at]);
 		cri_lost(c);
 		if (!c->list.known && cri_is_watched(c))
-			c->connect_ms = DUE_NEVER;
-	} else if (cri_greet(c, &e) < 0) {
+			c->connect_ms = TIMER_NEVER;
+	} else if (cri_request_version(c, &e) < 0) {
 		cri_failed(c, c->asked_ms, "%s", e.msg);
 		try_next(c);
 	}
@@ -248,7 +251,7 @@ void cri_lost(struct cri *c)
 
 	c->over = true;
 	c->connect_ms = uv_now(c->loop) + back_off(&c->pause_ms, PAUSE_FIRST_MS, max_ms);
-	due_in(&c->due, 0);
+	timer_in(&c->timer, 0);
 }
 
 void cri_pause_reset(struct cri *c)
@@ -276,7 +279,8 @@ static bool cri_is_ours(const struct cri *c, const char *name)
 	return false;
 }
 
-/* A socket made anew is another runtime's life: no reason for patience with the one before. */
+/* A new socket means that the runtime was restarted, so the pause for the previous one is cut
+ * short. */
 static void cri_on_hint(const char *name, void *arg)
 {
 	struct cri *c = arg;
@@ -290,7 +294,7 @@ static void cri_on_hint(const char *name, void *arg)
 	c->over |= c->client != NULL;
 	c->pause_ms = 0;
 	c->connect_ms = uv_now(c->loop);
-	due_in(&c->due, 0);
+	timer_in(&c->timer, 0);
 }
 
 static void cri_watch_folder(struct cri *c, size_t i)
@@ -303,13 +307,15 @@ static void cri_watch_folder(struct cri *c, size_t i)
 	if (!dir)
 		return;
 	if (dir_watch_open(&c->watches[i], c->loop, dir, cri_on_hint, c, &e) < 0)
-		log_warn("cri", 0, "%s, going on without it", e.msg);
+		log_warn("cri", 0, "%s; cannot watch for new sockets there, retrying on a timer",
+			 e.msg);
 }
 
 static int add_socket(struct cri *c, const char *path, struct err *e)
 {
 	if (path[0] != '/' || strlen(path) >= sizeof(((struct sockaddr_un *)0)->sun_path))
-		return err_set(e, -EINVAL, "%.100s: no absolute path of at most 107 bytes", path);
+		return err_set(e, -EINVAL, "%.100s: not an absolute path of at most 107 bytes",
+			       path);
 	c->sockets[c->n_sockets] = strdup(path);
 	if (!c->sockets[c->n_sockets])
 		return err_set(e, -ENOMEM, "out of memory");
@@ -317,14 +323,24 @@ static int add_socket(struct cri *c, const char *path, struct err *e)
 	return 0;
 }
 
+static const char *const usual_sockets[] = {
+	"/run/containerd/containerd.sock",
+	"/var/run/crio/crio.sock",
+	"/run/k3s/containerd/containerd.sock", /* k3s and RKE2 */
+	"/run/k0s/containerd.sock",
+	"/var/snap/microk8s/common/run/containerd.sock",
+};
+_Static_assert(ARRAY_SIZE(usual_sockets) <= CRI_SOCKETS_MAX, "room for each");
+
 int cri_sockets_open(struct cri *c, const char *socket, struct err *e)
 {
-	int r;
+	int r = 0;
 
 	if (socket && socket[0])
 		return add_socket(c, socket, e);
-	r = add_socket(c, "/run/containerd/containerd.sock", e);
-	return r < 0 ? r : add_socket(c, "/var/run/crio/crio.sock", e);
+	for (size_t i = 0; i < ARRAY_SIZE(usual_sockets) && r == 0; i++)
+		r = add_socket(c, usual_sockets[i], e);
+	return r;
 }
 
 void cri_sockets_close(struct cri *c)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "cri_details.h"
 
 #include <errno.h>
@@ -23,7 +24,7 @@ static int cri_details_by_id(const void *a, const void *b)
 	return strcmp((*(struct sandbox *const *)a)->id, (*(struct sandbox *const *)b)->id);
 }
 
-/* Pointers to the list's items, by id. */
+/* Pointers to the list's items, sorted by id. */
 static void make_index(struct sandbox **ret, const struct sandbox_list *l)
 {
 	for (size_t i = 0; i < l->n; i++)
@@ -45,7 +46,7 @@ static bool is_wanting(const struct sandbox *s)
 	return !s->detailed || (s->ready && !s->host_network && !s->netns[0]);
 }
 
-/* Both indices run along in parallel, as do the questions that are known already. */
+/* Merges both indexes and the pending queries, all sorted by id. */
 static void merge_todos(struct cri_details *d, struct cri_todo *items, struct sandbox **now,
 			size_t n_now, struct sandbox **before, size_t n_before)
 {
@@ -89,7 +90,7 @@ int cri_details_list(struct cri_details *d, struct sandbox_list *now, struct san
 	return 0;
 }
 
-/* --- questions -------------------------------------------------------------------------------- */
+/* --- queries ---------------------------------------------------------------------------------- */
 
 const char *cri_details_next(struct cri_details *d, uint64_t now_ms)
 {
@@ -149,7 +150,7 @@ bool cri_details_answer(struct cri_details *d, struct sandbox_list *l, const cha
 
 	while (i < d->n && strcmp(d->items[i].id, id) != 0)
 		i++;
-	if (i == d->n || !d->items[i].asking) /* it has left the list meanwhile */
+	if (i == d->n || !d->items[i].asking) /* it was removed from the list meanwhile */
 		return false;
 	d->n_asking--;
 	for (size_t k = 0; detail && k < l->n; k++)

@@ -1,38 +1,38 @@
-/* cri_details.h - which sandboxes' details are still to be asked, and what is known stays known.
- * Pure.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cri_details.h - selects sandboxes whose details must be queried, and keeps known details. Pure.
  *
- * Details are asked once; again, with pauses, when there was no answer, and of a ready sandbox that
- * has neither a network namespace yet nor the node's. */
+ * Details are queried once; again, with pauses, if a query failed, or if a ready sandbox has
+ * neither a network namespace yet nor the host's. */
 #pragma once
 
 #include "cri_wire.h"
 
-/* At once. */
+/* Maximum number of simultaneous queries. */
 #define CRI_DETAILS_OPEN 8
 
 struct cri_todo {
 	char id[SANDBOX_ID_SIZE];
-	uint32_t pause_ms; /* before it is asked again */
+	uint32_t pause_ms; /* backoff before the next query */
 	uint64_t next_ms;
 	bool asking;
 };
 
-/* Zero-initialised is empty. */
+/* All zero: empty. */
 struct cri_details {
-	struct cri_todo *items; /* by id */
+	struct cri_todo *items; /* sorted by id */
 	size_t n, n_asking;
 };
 
 void cri_details_done(struct cri_details *);
-/* A new list: takes what `before` knows of the same sandboxes, networks moved. -ENOMEM changes
+/* Handles a new list: moves known details of the same sandboxes from `before`. -ENOMEM changes
  * nothing. */
 int cri_details_list(struct cri_details *, struct sandbox_list *now, struct sandbox_list *before);
-/* The next one to ask, which counts as asked now; borrowed until anything else is called. NULL =
- * none now. */
+/* Returns the next sandbox to query, and marks it as being queried; borrowed until the next call.
+ * NULL = none now. */
 const char *cri_details_next(struct cri_details *, uint64_t now_ms);
-/* When there is one to ask; UINT64_MAX = an answer or a list comes first. */
+/* Time of the next query; UINT64_MAX = not before an answer or a new list. */
 uint64_t cri_details_due(const struct cri_details *);
-/* An answer, NULL = there was none. Takes what is in it over into the list; whether that has
+/* Handles an answer, NULL = failed. Moves the details into the list; returns whether that has
  * changed. */
 bool cri_details_answer(struct cri_details *, struct sandbox_list *, const char *id,
 			struct cri_detail *, uint64_t now_ms);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "cri_hints.h"
 
 #include <string.h>
@@ -7,7 +8,7 @@
 #define AWAIT_MS       1000
 #define PAUSE_FIRST_MS 4
 
-/* --- which ------------------------------------------------------------------------------------ */
+/* --- event sources ---------------------------------------------------------------------------- */
 
 static bool is_containerd(const struct cri_version *v)
 {
@@ -39,7 +40,7 @@ enum cri_hints cri_hints_next(const struct cri_version *v, enum cri_hints tried)
 	return CRI_HINTS_NONE;
 }
 
-/* --- whom to wait for ------------------------------------------------------------------------- */
+/* --- awaited changes -------------------------------------------------------------------------- */
 
 static bool is_fulfilled(const struct cri_awaited *a, const struct sandbox_list *l)
 {
@@ -71,7 +72,7 @@ static void drop_awaited(struct cri_await *a, size_t i)
 	memmove(&a->items[i], &a->items[i + 1], (--a->n - i) * sizeof(a->items[0]));
 }
 
-/* The oldest makes room: it has been waited for longest. */
+/* Replaces the oldest one if full. */
 static void put_awaited(struct cri_await *a, const struct cri_awaited *item)
 {
 	struct cri_awaited *slot = find_awaited(a, item->id);

@@ -1,28 +1,30 @@
-/* cri_hints.h - which events are asked of which runtime, and which sandboxes they make us wait for.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cri_hints.h - chooses the events to subscribe to, and the changes to wait for after an event.
  * Pure.
  *
- * A hint comes before the list shows what it is about. Seen with containerd 1.6.20, a pod's life:
+ * Events arrive before the list shows the change. Observed with containerd 1.6.20 in a pod's life:
  * /tasks/start of the sandbox, 1 to 5 ms later it is in the list, with its network namespace; its
- * first container is created 6 ms after that and starts 60 ms after that. /tasks/exit of the
- * sandbox, 30 to 50 ms later the list says that it is not ready (/tasks/delete lies in between, 6
- * to 25 ms before). /containers/delete of the sandbox up to 1 ms before it leaves the list. Hence
- * the list is asked again until it shows what the event says, for a second at most: containers
- * start, too, and cannot be told from sandboxes. */
+ * first container is created 6 ms after that and starts another 60 ms later. /tasks/exit of the
+ * sandbox, 30 to 50 ms later the list shows it as not ready (/tasks/delete comes in between, 6 to
+ * 25 ms before that). /containers/delete of the sandbox up to 1 ms before it leaves the list. So
+ * the list is queried repeatedly until it shows the change, for at most a second, because the
+ * events of containers look the same as those of sandboxes. */
 #pragma once
 
 #include "cri.h"
 #include "cri_wire.h"
 
-/* What to ask first, and what next when that has ended at once or is not there. containerd's own
- * events go to any number of subscribers. So do those of CRI-O; containerd's by CRI only since 2.0:
- * before, each event goes to one of the subscribers, and the kubelet might be another. */
+/* The event source to try first, and the next one if it ended at once or does not exist.
+ * containerd's own events go to any number of subscribers. So do CRI-O's; containerd's events by
+ * CRI only since 2.0: before, each event goes to a single subscriber, so we would take events from
+ * the kubelet. */
 enum cri_hints cri_hints_first(const struct cri_version *);
 enum cri_hints cri_hints_next(const struct cri_version *, enum cri_hints);
 
 #define CRI_AWAITED_MAX 32
 
 struct cri_awaited {
-	char id[SANDBOX_ID_SIZE]; /* "" = anything */
+	char id[SANDBOX_ID_SIZE]; /* "" = any sandbox */
 	enum cri_event_kind kind;
 	uint64_t until_ms;
 };
@@ -33,11 +35,11 @@ struct cri_await {
 	uint32_t pause_ms;
 };
 
-/* Whether the list has to be asked for. is_asking: an answer is under way that may name a sandbox
- * that the list does not. */
+/* Returns whether the list has to be queried. is_asking: a running query may return a sandbox that
+ * is not in the list yet. */
 bool cri_await_event(struct cri_await *, const struct cri_event *, const struct sandbox_list *,
 		     bool is_asking, uint64_t now_ms);
-/* The list may change in any way within the next second. */
+/* Expects any change of the list within the next second. */
 void cri_await_anything(struct cri_await *, uint64_t now_ms);
-/* After an answer: how long to wait before it is asked again; 0 = nothing is awaited any more. */
+/* Call after a query: returns the pause before the next one; 0 = nothing is awaited any more. */
 uint32_t cri_await_pause(struct cri_await *, const struct sandbox_list *, uint64_t now_ms);

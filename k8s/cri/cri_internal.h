@@ -1,19 +1,20 @@
-/* cri_internal.h - what cri.c, which asks, and cri_connect.c, the connection to a runtime, share.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cri_internal.h - shared by cri.c, which queries, and cri_connect.c, the connection to a runtime.
  *
- * Hooks of calls only note what has come and that something is due; everything else is done then:
- * the connection is closed and the owner told from there, and never from within a hook. */
+ * Hooks of calls only store results and set the timer. The timer's callback closes the connection
+ * and calls the owner, neither of which may happen in a hook. */
 #pragma once
 
 #include "cri.h"
 #include "cri_details.h"
 #include "cri_hints.h"
-#include "due.h"
 #include "file_id.h"
+#include "timer.h"
 
-#define CRI_SOCKETS_MAX	    2
+#define CRI_SOCKETS_MAX	    5
 #define CRI_SERVICE(method) "/runtime.v1.RuntimeService/" method
 
-/* A question for details. */
+/* A query for details. */
 struct cri_slot {
 	struct cri *cri;
 	bool open;
@@ -24,23 +25,24 @@ struct cri_slot {
 
 struct cri {
 	struct uv_loop_s *loop;
-	struct due due;
+	struct timer timer;
 	cri_fn *fn;
 	void *arg;
 	bool closing;
 
 	/* cri_connect.c */
-	char *sockets[CRI_SOCKETS_MAX]; /* to be tried in turn */
+	char *sockets[CRI_SOCKETS_MAX]; /* tried in turn */
 	size_t n_sockets, at;
 	struct dir_watch *watches[CRI_SOCKETS_MAX];
-	struct uds_client *client; /* NULL = none now */
+	struct uds_client *client; /* NULL = not connected */
 	struct file_id sock_id;
-	bool over; /* the connection: its client is still to be closed */
-	bool up;   /* the runtime has said its name */
-	bool found, greeted;
+	bool over;	  /* the connection has ended, its client has to be closed */
+	bool up;	  /* the runtime has returned its name and version */
+	bool found;	  /* a runtime has been connected once */
+	bool has_version; /* the runtime has returned its version on this connection */
 	struct cri_version version;
 	enum cri_hints hints;
-	uint64_t stream_ms; /* since when events come */
+	uint64_t stream_ms; /* when the event stream was started */
 	uint64_t connect_ms;
 	uint32_t pause_ms;
 
@@ -49,28 +51,30 @@ struct cri {
 	struct cri_details details;
 	struct cri_await await;
 	struct cri_slot slots[CRI_DETAILS_OPEN];
-	bool wanted, asking, got, expecting;
-	int refused; /* why the answer was no list, 0 = it was or there was none */
-	uint64_t asked_ms, answered_ms; /* when the last question was sent, and that of the list */
+	bool wanted, asking, got; /* a query is requested; is running; has returned a valid list */
+	bool expecting;		  /* a caller waits for a new sandbox */
+	int refused;		  /* why the answer was not a valid list, 0 = valid, or no answer */
+	uint64_t asked_ms;	  /* when the last query was sent */
+	uint64_t answered_ms;	  /* when the query that returned `list` was sent */
 	uint64_t next_ms, await_ms;
-	uint64_t silent_since_ms; /* 0 = the last question was answered */
-	bool tell_list, tell_failure, told_trouble;
-	size_t told_left_out;
+	uint64_t silent_since_ms; /* 0 = the last query was answered */
+	bool notify_list, notify_failure, failure_logged;
+	size_t logged_left_out;
 	struct cri_status status;
 };
 
 /* --- cri_connect.c ---------------------------------------------------------------------------- */
 
-/* socket: as in cri.h. */
+/* socket: see cri.h. */
 int cri_sockets_open(struct cri *, const char *socket, struct err *);
 void cri_sockets_close(struct cri *);
 void cri_connect(struct cri *);
-/* A question, or the attempt to ask one that was sent or tried then, has failed. */
+/* Records the failure of a query, or of an attempt, that was sent or started at since_ms. */
 __attribute__((format(printf, 3, 4))) void cri_failed(struct cri *, uint64_t since_ms,
 						      const char *fmt, ...);
-/* Starts anew, after a pause. */
+/* Starts again after a pause. */
 void cri_lost(struct cri *);
-/* Closes what is over. */
+/* Closes a connection that has ended. */
 void cri_hang_up(struct cri *);
-/* It has answered well. */
+/* Resets the pause after a successful answer. */
 void cri_pause_reset(struct cri *);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* cri_wire.c - requests; the version, the list, one sandbox's details, events. */
 #include "cri_wire.h"
 
@@ -14,9 +15,9 @@
 #include "proto_budget.h"
 #include "utf8.h"
 
-/* A sandbox is a container with a task, also where a sandbox has a controller of its own. The exit
- * of a process that somebody executed in a container comes under /tasks/exit, too. containerd 1.7
- * and 2.0 name the topics of sandboxes without a slash. */
+/* A sandbox is a container with a task, even with a sandbox controller. /tasks/exit is also sent
+ * for processes executed in a container. containerd 1.7 and 2.0 have no slash at the start of
+ * sandbox topics. */
 #define FILTER                                                                                     \
 	"namespace==k8s.io,"                                                                       \
 	"topic~=\"^/?(tasks/(start|exit|delete)|containers/delete|sandboxes/(start|exit))$\""
@@ -128,7 +129,7 @@ int cri_list_decode(struct sandbox_list *ret, size_t *ret_left_out, const uint8_
 	return 0;
 }
 
-/* --- JSON: where the network namespace is, which CRI does not tell --------------------------- */
+/* --- JSON: the network namespace, which CRI does not report ----------------------------------- */
 
 static bool take_path(char ret[SANDBOX_NETNS_SIZE], const json_t *path)
 {
@@ -140,7 +141,7 @@ static bool take_path(char ret[SANDBOX_NETNS_SIZE], const json_t *path)
 	return true;
 }
 
-/* Of the OCI specification's list; NULL = not there. */
+/* Finds a namespace in the list of the OCI specification; NULL = absent. */
 static const json_t *namespace_of(const json_t *namespaces, const char *wanted)
 {
 	const json_t *ns;
@@ -185,10 +186,9 @@ int cri_info_namespaces(struct cri_namespaces *ret, const char *text, size_t len
 	return 0;
 }
 
-/* --- one sandbox's details ---------------------------------------------------------------------
- */
+/* --- one sandbox's details -------------------------------------------------------------------- */
 
-/* NULL: not told. */
+/* NULL: absent. */
 static const Runtime__V1__NamespaceOption *options_of(const Runtime__V1__PodSandboxStatus *s)
 {
 	return s->linux_status && s->linux_status->namespaces ? s->linux_status->namespaces->options
@@ -200,7 +200,7 @@ static bool is_node_network(const Runtime__V1__NamespaceOption *o)
 	return o && o->network == RUNTIME__V1__NAMESPACE_MODE__NODE;
 }
 
-/* One of the pod's own; without options it is the node's. */
+/* Does the pod have its own user namespace? Without options it uses the host's. */
 static bool is_pod_users(const Runtime__V1__NamespaceOption *o)
 {
 	return o && o->userns_options &&
@@ -220,7 +220,7 @@ static int take_networks(char **ret, const Runtime__V1__PodSandboxStatus *s)
 	return *ret ? 0 : -ENOMEM;
 }
 
-/* A runtime that tells nothing of its own is no failure. */
+/* A runtime without JSON is no error. */
 static int take_info(struct cri_detail *d, const Runtime__V1__PodSandboxStatusResponse *m)
 {
 	struct cri_namespaces namespaces = {.user = false};
@@ -336,13 +336,13 @@ static enum cri_event_kind kind_of_type(Runtime__V1__ContainerEventType type)
 		return CRI_EVENT_ENDS;
 	case RUNTIME__V1__CONTAINER_EVENT_TYPE__CONTAINER_DELETED_EVENT:
 		return CRI_EVENT_GONE;
-	default: /* of a newer runtime */
+	default: /* added by a newer runtime */
 		return CRI_EVENT_OTHER;
 	}
 }
 
-/* The event of a container in a sandbox. A sandbox's own bears its id twice, or no status at all
- * when it is gone already. */
+/* Is it the event of a container in a sandbox? A sandbox's own event has its id in both fields, or
+ * no status if it was removed already. */
 static bool is_container(const Runtime__V1__ContainerEventResponse *m)
 {
 	const Runtime__V1__PodSandboxStatus *s = m->pod_sandbox_status;

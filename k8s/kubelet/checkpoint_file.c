@@ -1,5 +1,6 @@
-/* checkpoint_file.c - the file of the kubelet's checkpoint: what is read of it, and which of its
- * pods still are. */
+// SPDX-License-Identifier: Apache-2.0
+/* checkpoint_file.c - reads the file of the kubelet's checkpoint, and checks which of its pods
+ * still exist. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -110,12 +111,12 @@ int granted_read(struct granted_list *ret, const char *kubelet_dir, struct stat 
 	if (r < 0)
 		return r;
 	r = granted_parse(ret, c.text, c.len, e);
-	if (r == -ENOMEM) /* to be read again */
+	if (r == -ENOMEM) /* so that it is read again */
 		*known = (struct stat){0};
 	return r < 0 ? err_wrap(e, "%s", c.path) : r;
 }
 
-/* What cannot be told is not gone. */
+/* If unknown, the folder counts as existing. */
 static bool checkpoint_file_has_folder(const char *kubelet_dir, const char *uid)
 {
 	AUTO_FREE char *path = NULL;

@@ -1,5 +1,6 @@
-/* checkpoint_parse.c - which container holds which device, from the text of the kubelet's
- * checkpoint. Pure. */
+// SPDX-License-Identifier: Apache-2.0
+/* checkpoint_parse.c - parses the kubelet's checkpoint: which container holds which device.
+ * Pure. */
 #include <errno.h>
 #include <jansson.h>
 #include <string.h>
@@ -8,10 +9,10 @@
 #include "pod_entries.h"
 #include "pod_resources.h"
 
-/* The device manager's, a JSON text that Go wrote:
+/* The device manager's checkpoint, a JSON text written by Go:
  * {"Data":{"PodDeviceEntries":[{"PodUID","ContainerName","ResourceName","DeviceIDs","AllocResp"}],
- * "RegisteredDevices":{}},"Checksum":N}. The checksum is one of Go's memory, not of the text; it is
- * not looked at. */
+ * "RegisteredDevices":{}},"Checksum":N}. The checksum is a hash of Go's in-memory structures,
+ * not of this text, so it is not verified. */
 struct parse {
 	struct pod_list list;
 	size_t left_out;
@@ -82,7 +83,8 @@ static int pod_checkpoint_add_entry(struct parse *p, const json_t *entry)
 	if (!e.resource)
 		return bad_entry(p, "ResourceName", "a string");
 	if (!ids)
-		return bad_entry(p, "DeviceIDs", "there");
+		return err_set(p->err, -EBADMSG, "Data.PodDeviceEntries[%zu].DeviceIDs is missing",
+			       p->entry);
 	return json_is_object(ids) ? add_ids_by_node(p, &e, ids)
 				   : pod_checkpoint_add_ids(p, &e, ids);
 }
@@ -93,10 +95,9 @@ static int pod_checkpoint_add_entries(struct parse *p, const json_t *root)
 	int r;
 
 	if (!json_is_object(data))
-		return err_set(p->err, -EBADMSG,
-			       "there is no \"Data\": not a kubelet's checkpoint");
+		return err_set(p->err, -EBADMSG, "no \"Data\" object: not a kubelet checkpoint");
 	entries = json_object_get(data, "PodDeviceEntries");
-	if (json_is_null(entries)) /* Go's nil slice: nothing is held */
+	if (json_is_null(entries)) /* a nil slice of Go: no allocations */
 		return 0;
 	if (!json_is_array(entries))
 		return err_set(p->err, -EBADMSG, "Data.PodDeviceEntries is not a list");

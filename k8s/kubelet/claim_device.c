@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "claim_device.h"
 
 #include <string.h>
 
-/* From the last character on: function, device, bus, domain; each after a dash. */
+/* Parsed from the end: function, device, bus, domain; each after a dash. */
 static const struct part {
 	size_t least, most;
-	char before; /* in an address; the domain has nothing before it */
+	char before; /* separator in an address; the domain has none */
 } parts[] = {{1, 1, '.'}, {2, 2, ':'}, {2, 2, ':'}, {4, 8, '\0'}};
 
 #define N_PARTS (sizeof(parts) / sizeof(*parts))

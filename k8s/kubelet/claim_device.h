@@ -1,11 +1,13 @@
-/* claim_device.h - what the device of a claim is, by the name that its DRA driver gave it. Pure.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* claim_device.h - recognises a PCI address in the name that a DRA driver assigns to a claim's
+ * device. Pure.
  *
  * The name is a DNS label, so drivers of PCI functions write the address with dashes, some with a
- * word before it: "0000-18-00-1", "pci-0000-18-00-1". */
+ * prefix: "0000-18-00-1", "pci-0000-18-00-1". */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Rewrites such a name as the address, "0000:18:00.1", which is not longer. Any other stays. */
+/* Replaces such a name in place by the address, "0000:18:00.1"; other names are unchanged. */
 void claim_device_address(char *name);

@@ -1,4 +1,4 @@
-/* granted_parse.c - see granted_parse.h. Pure. */
+// SPDX-License-Identifier: Apache-2.0
 #include "granted_parse.h"
 
 #include <errno.h>
@@ -13,8 +13,7 @@
 #include "json_text.h"
 #include "proto_budget.h"
 
-/* --- base64, RFC 4648 section 4 ----------------------------------------------------------------
- */
+/* --- base64, RFC 4648 section 4 --------------------------------------------------------------- */
 
 static int base64_digit(char c)
 {
@@ -32,7 +31,7 @@ static size_t without_padding(const char *text, size_t len)
 	return len;
 }
 
-/* Into three quarters of the text's length; -EBADMSG. */
+/* Decodes into three quarters of the text's length; -EBADMSG. */
 static int base64_decode(const char *text, uint8_t *bytes, size_t *ret_len)
 {
 	const size_t all = strlen(text), len = without_padding(text, all);
@@ -116,7 +115,7 @@ static int granted_add_ids(struct granted *g, const json_t *ids)
 	return r;
 }
 
-/* By NUMA node from 1.20 on, a list before. */
+/* Reads device IDs: grouped by NUMA node since Kubernetes 1.20, a plain list before. */
 static int add_all_ids(struct granted *g, json_t *ids)
 {
 	const char *node;
@@ -151,9 +150,9 @@ static int fill(struct granted *g, const json_t *entry)
 					   : r;
 }
 
-/* --- all of them ------------------------------------------------------------------------------ */
+/* --- all entries ------------------------------------------------------------------------------ */
 
-/* 1: it cannot be decoded. */
+/* 1: cannot be decoded. */
 static int granted_add_entry(struct granted_list *l, const json_t *entry)
 {
 	struct granted_list one = {.items = calloc(1, sizeof(struct granted)), .n = 1};
@@ -209,5 +208,5 @@ int granted_parse(struct granted_list *ret, const char *text, size_t len, struct
 	}
 	granted_list_done(&l);
 	return r == -ENOMEM ? err_set(e, r, "out of memory")
-			    : err_set(e, r, "not a kubelet's checkpoint");
+			    : err_set(e, r, "not a kubelet checkpoint");
 }

@@ -1,4 +1,6 @@
-/* granted_parse.h - which device nodes the kubelet's checkpoint says containers were given. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* granted_parse.h - reads from the kubelet's checkpoint which device nodes were granted to
+ * containers. */
 #pragma once
 
 #include <sys/stat.h>
@@ -6,13 +8,14 @@
 #include "err.h"
 #include "granted.h"
 
-/* The text of device-plugins/kubelet_internal_checkpoint (pod_resources.h): of each entry what is
- * in its AllocResp, a ContainerAllocateResponse as base64. Entries without nodes or our annotation
- * are left out, and so are those that cannot be decoded. Returns how many could not; -EBADMSG: it
- * is no checkpoint; -ENOMEM. *ret is untouched on failure. Pure. */
+/* Parses device-plugins/kubelet_internal_checkpoint (pod_resources.h): of each entry the AllocResp,
+ * a ContainerAllocateResponse in base64. Entries without nodes or our annotation, and those that
+ * cannot be decoded, are left out. Returns the number of entries that cannot be decoded; -EBADMSG:
+ * not a checkpoint; -ENOMEM. *ret is untouched on failure. Pure. */
 int granted_parse(struct granted_list *ret, const char *text, size_t len, struct err *);
-/* The same of the file below the kubelet's folder; messages name it. The kubelet replaces the file
- * as a whole: one with the status *known has been read already, which is -EALREADY; otherwise
- * *known becomes that of the file that is read. -ENOENT: there is none. */
+/* Reads and parses the file below the kubelet's folder; messages contain its name. The kubelet
+ * always replaces the file as a whole. -EALREADY: the file's status equals *known, so it is
+ * unchanged since the last read; otherwise *known is set to the status of the file read. -ENOENT:
+ * no file. */
 int granted_read(struct granted_list *ret, const char *kubelet_dir, struct stat *known,
 		 struct err *);

@@ -1,12 +1,14 @@
-/* kubelet.c - the kubelet's folders, and the plugins that live in them.
+// SPDX-License-Identifier: Apache-2.0
+/* kubelet.c - the kubelet's folders, and the plugins in them.
  *
- * What a folder's watch says is a hint: what is there is then looked at. kubelet.sock is known by
- * device, inode and time of birth: another file of the same name is another kubelet.
+ * A watch on a folder only gives hints; the actual state is read after each. kubelet.sock is
+ * identified by device, inode and time of creation: another file of the same name means another
+ * kubelet.
  *
- * `auto` is decided when the first of the two folders is there: the kubelet makes plugins_registry/
+ * `auto` is decided when the first of the two folders exists: the kubelet creates plugins_registry/
  * before device-plugins/ (setupDataDirs before the device manager's Start in pkg/kubelet), so a
- * kubelet that has a registry is never taken for one that has none. One that has the folder and
- * does not use it is registered with in the other way, for good. */
+ * kubelet with a registry is always recognised. For a kubelet that has the folder but ignores it,
+ * we switch to legacy for good. */
 #include "kubelet.h"
 
 #include <ctype.h>
@@ -22,9 +24,9 @@
 
 #define KUBELET_SOCK "kubelet.sock"
 #define CHECKPOINT   "kubelet_internal_checkpoint"
-/* Where the kernel has no watches left to give. */
+/* Used if the kernel has no inotify watches left. */
 #define POLL_MS	     1000
-/* A successor registers within a second, on a slow machine within some. */
+/* A successor registers within a second, on a slow machine within several. */
 #define UNCLAIMED_MS 30000
 
 struct kubelet {
@@ -35,12 +37,12 @@ struct kubelet {
 	char *plugins_dir, *registry_dir, *sock;
 	struct dir_watch *plugins_watch, *registry_watch;
 	struct kubelet_plugin *plugins;
-	unsigned n_plugins;   /* with those that are leaving */
-	struct due poll;      /* a folder cannot be watched */
-	struct due unclaimed; /* what a predecessor has left is closed */
+	unsigned n_plugins;	/* including those that are leaving */
+	struct timer poll;	/* used while a folder cannot be watched */
+	struct timer unclaimed; /* closes unused sockets of a predecessor */
 };
 
-/* --- looking --------------------------------------------------------------------------------- */
+/* --- scanning --------------------------------------------------------------------------------- */
 
 static bool is_dir(const char *path)
 {
@@ -49,7 +51,7 @@ static bool is_dir(const char *path)
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* Decides between the folders, as soon as that can be done. */
+/* Chooses one of the folders, as soon as that is possible. */
 static void choose_folder(struct kubelet *k)
 {
 	struct kubelet_place *place = &k->place;
@@ -71,7 +73,7 @@ static void choose_folder(struct kubelet *k)
 	log_info("kubelet", 0, "serving resources in %s", place->folder);
 }
 
-/* Whether another kubelet.sock is there than before. */
+/* Returns whether kubelet.sock is another file than before. */
 static bool look_at_sock(struct kubelet *k)
 {
 	struct file_id id = file_id_of_socket(k->sock);
@@ -85,8 +87,8 @@ static bool look_at_sock(struct kubelet *k)
 	return is_new;
 }
 
-/* First what is there, all of it, then what follows: a starting kubelet deletes our sockets and
- * makes its own within a moment. Whether a new kubelet was seen. */
+/* Reads the state of everything before acting on it, because a starting kubelet deletes our sockets
+ * and creates its own almost at once. Returns whether there is a new kubelet. */
 static bool look_at_folders(struct kubelet *k)
 {
 	bool is_new = look_at_sock(k);
@@ -99,7 +101,7 @@ static bool look_at_folders(struct kubelet *k)
 	return is_new;
 }
 
-/* NULL: the socket of none of ours. */
+/* NULL: not one of our sockets. */
 static struct kubelet_plugin *plugin_by_socket(const struct kubelet *k, const char *name)
 {
 	struct kubelet_plugin *p = k->plugins;
@@ -109,7 +111,7 @@ static struct kubelet_plugin *plugin_by_socket(const struct kubelet *k, const ch
 	return p;
 }
 
-/* A socket that is gone. Those with a dot in front are on their way to another name. */
+/* Was a socket removed? Names with a leading dot are temporary. */
 static bool is_swept(const struct kubelet *k, const char *name)
 {
 	AUTO_FREE char *path = NULL;
@@ -120,12 +122,12 @@ static bool is_swept(const struct kubelet *k, const char *name)
 		return false;
 	if (asprintf(&path, "%s/%s", k->plugins_dir, name) < 0) {
 		path = NULL;
-		return true; /* a hint too many does no harm */
+		return true; /* an unnecessary hint is harmless */
 	}
 	return lstat(path, &st) < 0;
 }
 
-/* Its owner may have closed it in a hook before. */
+/* The owner may have closed us in an earlier hook. */
 static void tell_swept(struct kubelet *k)
 {
 	k->place.swept = false;
@@ -162,7 +164,7 @@ static void on_plugins_hint(const char *name, void *arg)
 	is_ours = strcmp(name, KUBELET_SOCK) == 0 || plugin_by_socket(k, name);
 	if (is_ours)
 		is_new = look_at_folders(k);
-	/* Our socket may have been made anew by now, at an earlier hint. */
+	/* After an earlier hint, our socket may have been created again already. */
 	if (is_new || k->place.swept || is_swept(k, name))
 		tell_swept(k);
 }
@@ -179,7 +181,7 @@ static void kubelet_on_poll(void *arg)
 {
 	struct kubelet *k = arg;
 
-	due_in(&k->poll, POLL_MS);
+	timer_in(&k->poll, POLL_MS);
 	kubelet_look_at_everything(k);
 }
 
@@ -192,7 +194,7 @@ static struct dir_watch *kubelet_watch_folder(struct kubelet *k, const char *dir
 	if (dir_watch_open(&w, k->place.loop, dir, hint, k, &e) == 0)
 		return w;
 	log_warn("kubelet", 0, "%s, looking once a second instead", e.msg);
-	due_in(&k->poll, POLL_MS);
+	timer_in(&k->poll, POLL_MS);
 	return NULL;
 }
 
@@ -207,7 +209,7 @@ static size_t label_len(const char *s)
 	return n;
 }
 
-/* "prefix/name", and nothing in it that would mean something in a path. */
+/* "prefix/name", without anything special in a path. */
 static int check_resource(const char *resource, struct err *e)
 {
 	size_t prefix = label_len(resource);
@@ -219,7 +221,7 @@ static int check_resource(const char *resource, struct err *e)
 	return err_set(e, -EINVAL, "\"%s\" is no resource name: want prefix/name", resource);
 }
 
-/* Of its socket; it has the same in either folder. */
+/* Makes the name of its socket, which is the same in either folder. */
 static int make_name(const struct kubelet *k, const char *resource, char **ret, struct err *e)
 {
 	const char *folder = k->registration == REGISTRATION_LEGACY ? k->plugins_dir
@@ -254,13 +256,13 @@ static void kubelet_on_poll_closed(void *arg)
 {
 	struct kubelet *k = arg;
 
-	due_close(&k->unclaimed, kubelet_free);
+	timer_close(&k->unclaimed, kubelet_free);
 }
 
 static void end_if_empty(struct kubelet *k)
 {
 	if (k->closing && k->n_plugins == 0)
-		due_close(&k->poll, kubelet_on_poll_closed);
+		timer_close(&k->poll, kubelet_on_poll_closed);
 }
 
 static void on_plugin_gone(void *arg)
@@ -330,42 +332,43 @@ static int make_paths(struct kubelet *k, const char *dir)
 static void on_unclaimed(void *arg)
 {
 	struct kubelet *k = arg;
-	struct kubelet_estate *estate = &k->place.estate;
+	struct kubelet_sockets *sockets = &k->place.received;
 
-	while (estate->n > 0) {
+	while (sockets->n > 0) {
 		if (!k->closing)
-			log_info("kubelet", 0, "%s: it was the predecessor's, and nobody serves it",
-				 estate->items[0].resource);
-		kubelet_bequest_close(estate, &estate->items[0]);
+			log_info("kubelet", 0,
+				 "%s: it was the predecessor's, and no process serves it",
+				 sockets->items[0].resource);
+		kubelet_socket_close(sockets, &sockets->items[0]);
 	}
-	free(estate->items);
-	*estate = (struct kubelet_estate){0};
+	free(sockets->items);
+	*sockets = (struct kubelet_sockets){0};
 }
 
-/* A predecessor that chose by itself, too, has found out which way works. */
-static bool was_legacy(const struct kubelet *k, const struct kubelet_estate *estate)
+/* A predecessor with `auto` has found out which way works. */
+static bool was_legacy(const struct kubelet *k, const struct kubelet_sockets *sockets)
 {
 	const size_t len = strlen(k->plugins_dir);
 
-	return estate->n > 0 && strncmp(estate->items[0].path, k->plugins_dir, len) == 0 &&
-	       estate->items[0].path[len] == '/';
+	return sockets->n > 0 && strncmp(sockets->items[0].path, k->plugins_dir, len) == 0 &&
+	       sockets->items[0].path[len] == '/';
 }
 
-void kubelet_inherit(struct kubelet *k, struct kubelet_estate *take)
+void kubelet_take_over(struct kubelet *k, struct kubelet_sockets *take)
 {
 	if (k->place.may_leave_registry && k->place.registry && was_legacy(k, take))
 		kubelet_place_leave_registry(&k->place);
-	k->place.estate = *take;
-	*take = (struct kubelet_estate){0};
-	due_in(&k->unclaimed, UNCLAIMED_MS);
+	k->place.received = *take;
+	*take = (struct kubelet_sockets){0};
+	timer_in(&k->unclaimed, UNCLAIMED_MS);
 }
 
-void kubelet_estate_done(struct kubelet_estate *estate)
+void kubelet_sockets_done(struct kubelet_sockets *sockets)
 {
-	for (size_t i = 0; i < estate->n; i++)
-		uds_estate_done(&estate->items[i].sockets);
-	free(estate->items);
-	*estate = (struct kubelet_estate){0};
+	for (size_t i = 0; i < sockets->n; i++)
+		uds_sockets_done(&sockets->items[i].sockets);
+	free(sockets->items);
+	*sockets = (struct kubelet_sockets){0};
 }
 
 int kubelet_open(struct kubelet **ret, struct uv_loop_s *loop, const struct kubelet_opts *opts,
@@ -384,8 +387,8 @@ int kubelet_open(struct kubelet **ret, struct uv_loop_s *loop, const struct kube
 		kubelet_free(k);
 		return err_set(e, -ENOMEM, "out of memory");
 	}
-	due_init(&k->poll, loop, kubelet_on_poll, k);
-	due_init(&k->unclaimed, loop, on_unclaimed, k);
+	timer_init(&k->poll, loop, kubelet_on_poll, k);
+	timer_init(&k->unclaimed, loop, on_unclaimed, k);
 	k->plugins_watch = kubelet_watch_folder(k, k->plugins_dir, on_plugins_hint);
 	if (k->registration != REGISTRATION_LEGACY)
 		k->registry_watch = kubelet_watch_folder(k, k->registry_dir, on_registry_hint);
@@ -403,8 +406,8 @@ static void stop_watching(struct kubelet *k)
 	k->closing = true;
 	dir_watch_close(k->plugins_watch);
 	dir_watch_close(k->registry_watch);
-	due_at(&k->poll, DUE_NEVER);
-	due_at(&k->unclaimed, DUE_NEVER);
+	timer_at(&k->poll, TIMER_NEVER);
+	timer_at(&k->unclaimed, TIMER_NEVER);
 }
 
 void kubelet_close(struct kubelet *k)
@@ -418,9 +421,9 @@ void kubelet_close(struct kubelet *k)
 	end_if_empty(k);
 }
 
-void kubelet_hand_over(struct kubelet *k, struct kubelet_estate *ret)
+void kubelet_hand_over(struct kubelet *k, struct kubelet_sockets *ret)
 {
-	struct kubelet_bequest *b;
+	struct kubelet_socket *b;
 
 	if (!k)
 		return;
@@ -431,7 +434,7 @@ void kubelet_hand_over(struct kubelet *k, struct kubelet_estate *ret)
 		unlink_plugin(k, p);
 		plugin_hand_over(p, ret);
 	}
-	for (struct kubelet_estate *left = &k->place.estate; left->n > 0; left->n--) {
+	for (struct kubelet_sockets *left = &k->place.received; left->n > 0; left->n--) {
 		b = array_push(ret->items, ret->n);
 		if (!b)
 			break;

@@ -1,10 +1,11 @@
-/* kubelet.h - the kubelet of this node, seen by a device plugin: the folders it watches, its
- * restarts, and the resources we serve it.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kubelet.h - the kubelet of this node, as seen by a device plugin: the folders it watches, its
+ * restarts, and the resources that we serve to it.
  *
- * Registered in one of two ways. Registry: our socket stands in plugins_registry/, where the
- * kubelet finds it at any time and asks GetInfo. Legacy: our socket stands in device-plugins/ and
- * we call Register on kubelet.sock there; the kubelet calls us back before it answers. A starting
- * kubelet deletes every socket in device-plugins/. Sources: pkg/kubelet/pluginmanager,
+ * A resource is registered in one of two ways. Registry: our socket is in plugins_registry/, where
+ * the kubelet finds it and calls GetInfo. Legacy: our socket is in device-plugins/, and we call
+ * Register on kubelet.sock there; the kubelet calls us back before it answers. A starting kubelet
+ * deletes every socket in device-plugins/. Sources: pkg/kubelet/pluginmanager,
  * pkg/kubelet/cm/devicemanager/plugin/v1beta1. */
 #pragma once
 
@@ -21,103 +22,106 @@ struct kubelet_plugin;
 struct kubelet_opts {
 	const char *dir; /* copied */
 	/* auto: registry if that folder exists, legacy if only device-plugins/ does. Decided when
-	 * the first of them is there; a registry that comes later is not moved to. One that the
-	 * kubelet does not look into while it serves kubelet.sock is left for legacy, once. */
+	 * the first of them exists; not changed if a registry appears later. If the kubelet serves
+	 * kubelet.sock but ignores the registry, we switch to legacy, once. */
 	enum registration registration;
-	bool zero_on_close; /* tell the kubelet an empty list before leaving */
+	bool zero_on_close; /* send an empty list before leaving */
 };
 
-/* May be NULL. From the loop; everything in this header may be called from within. */
+/* Each may be NULL. Called from the loop; everything in this header may be called from within. */
 struct kubelet_hooks {
-	/* Sockets in device-plugins/ may have been deleted: the kubelet (re)started, or somebody
-	 * cleaned up. Ours are made anew already. */
+	/* Sockets in device-plugins/ may have been deleted by a starting kubelet or another
+	 * program. Our own have already been created again. */
 	void (*sockets_swept)(void *arg);
-	/* The kubelet wrote its checkpoint: allocations have changed. */
+	/* The kubelet wrote its checkpoint: the allocations have changed. */
 	void (*allocations_changed)(void *arg);
-	/* plugin_status() of one of our resources is another one. May be NULL. */
+	/* plugin_status() of one of our resources has changed. May be NULL. */
 	void (*status_changed)(void *arg);
 	void *arg;
 };
 
-/* Where an asynchronous answer goes. Exactly one of its verbs is called, now or later; `gone` of
- * the hooks tells that nobody waits any more, after which it may not be used. */
+/* A pending request. Answer it with exactly one of these functions, now or later, unless the hook
+ * `gone` was called, after which it must not be used. */
 struct plugin_answer;
 
-/* n grants or lists, one per container of the request; they stay the caller's. */
+/* n grants or lists, one per container of the request; the caller keeps them. */
 void plugin_answer_allocate(struct plugin_answer *, const struct container_grant *, size_t n);
 void plugin_answer_preferred(struct plugin_answer *, const struct id_list *, size_t n);
-void plugin_answer_started(struct plugin_answer *); /* PreStartContainer: go ahead */
-/* The sentence reaches a person: the kubelet puts it into the pod's status. */
+void plugin_answer_started(struct plugin_answer *); /* PreStartContainer: the container may start */
+/* The kubelet copies the message into the pod's status. */
 void plugin_answer_error(struct plugin_answer *, const struct err *);
 
-/* What the kubelet asks of one resource; ids are borrowed until the hook returns, and are 1 to 63
- * bytes of UTF-8 each. Without pre_start or preferred the kubelet is told not to ask. Everything in
- * this header may be called from within. */
+/* The kubelet's requests for one resource; ids are borrowed until the hook returns, each 1 to 63
+ * bytes of UTF-8. Without pre_start or preferred, the kubelet does not send these requests.
+ * Everything in this header may be called from within. */
 struct plugin_hooks {
 	void (*allocate)(struct plugin_answer *, const struct id_list *containers, size_t n,
 			 void *arg);
 	void (*preferred)(struct plugin_answer *, const struct preference_request *containers,
 			  size_t n, void *arg);
 	void (*pre_start)(struct plugin_answer *, const struct id_list *ids, void *arg);
-	/* The question was withdrawn (cancelled, connection lost, timed out). */
+	/* The request was withdrawn (cancelled, connection lost, timed out). */
 	void (*gone)(struct plugin_answer *, void *arg);
 	void *arg;
 };
 
 enum plugin_state {
 	PLUGIN_WAITING,	   /* no kubelet, or it has not found us yet */
-	PLUGIN_REGISTERED, /* and it watches our list */
-	PLUGIN_REFUSED,	   /* it answered with an error; tried again with back-off */
+	PLUGIN_REGISTERED, /* registered, and the kubelet watches our list */
+	PLUGIN_REFUSED,	   /* the kubelet returned an error; retrying with backoff */
 };
 
 struct plugin_status {
 	enum plugin_state state;
 	const char *socket;	/* path; borrowed; NULL: the kubelet has no folder yet */
-	uint64_t registrations; /* that succeeded */
-	uint64_t failures;	/* refusals, time-outs, lost connections */
+	uint64_t registrations; /* successful ones */
+	uint64_t failures;	/* errors, timeouts, lost connections */
 	uint64_t lists;		/* lists sent */
 	unsigned watchers;	/* open ListAndWatch streams */
-	bool left_registry; /* the kubelet does not look into plugins_registry/: legacy instead */
-	char error[256];    /* the last refusal, "" = none */
+	bool left_registry;	/* the kubelet ignores plugins_registry/, so legacy is used */
+	char error[256];	/* the last error, or what it waits for; "" = none */
 };
 
 int kubelet_open(struct kubelet **ret, struct uv_loop_s *, const struct kubelet_opts *,
 		 const struct kubelet_hooks *, struct err *);
-/* Serves a resource ("prefix/name") until it is withdrawn. Nothing is served or told before the
- * first plugin_set_devices(); then the socket serves before the kubelet is told. -EINVAL: no name
- * of a resource, -ENAMETOOLONG: no path of a socket, whatever its name (a long one is shortened),
+/* Serves a resource ("prefix/name") until it is withdrawn. Does nothing before the first
+ * plugin_set_devices(); then creates the socket, and registers after that. -EINVAL: not a valid
+ * resource name, -ENAMETOOLONG: not a possible path of a socket, even with a shortened name,
  * -EEXIST: served already. */
 int kubelet_serve(struct kubelet_plugin **ret, struct kubelet *, const char *resource,
 		  const struct plugin_hooks *, struct err *);
-/* The complete list; copied. Sent to every watcher when the content differs from what it has been
- * sent. A list that would not fit the kubelet's 4 MiB is cut, whole devices at a time, and told in
- * the log. -ENOMEM keeps the old one. */
+/* Sets the complete list; copied. Sent to every watcher that was sent a different one. A list that
+ * exceeds the kubelet's 4 MiB is truncated to whole devices, which is logged. -ENOMEM keeps the old
+ * list. */
 int plugin_set_devices(struct kubelet_plugin *, const struct plugin_device *, size_t n);
 void plugin_status(const struct kubelet_plugin *, struct plugin_status *ret);
-/* The resource leaves: an empty list to every watcher, then its socket goes. NULL is fine. */
+/* Withdraws the resource: sends an empty list to every watcher, then removes the socket. NULL is
+ * fine. */
 void plugin_withdraw(struct kubelet_plugin *);
-/* Withdraws every plugin that is left (with the empty list only if zero_on_close). NULL is fine.
- * Gone when the loop has run out of handles. */
+/* Withdraws all remaining plugins (with the empty list only if zero_on_close). NULL is fine. Freed
+ * when the loop has no handles left. */
 void kubelet_close(struct kubelet *);
 
 /* --- a successor ------------------------------------------------------------------------------ */
 
-/* What a successor goes on with: the kubelet notices nothing, in whichever way it knows us. */
-struct kubelet_estate {
-	struct kubelet_bequest {
+/* The state for a successor: the kubelet does not notice the change, in either way of
+ * registration. */
+struct kubelet_sockets {
+	struct kubelet_socket {
 		char resource[RESOURCE_NAME_SIZE];
 		char path[UDS_PATH_SIZE]; /* of its socket */
 		bool has_pre_start, has_preferred;
-		struct uds_estate sockets;
+		struct uds_sockets sockets;
 	} * items;
 	size_t n;
 };
 
-/* Closes it for a successor: what the kubelet asks waits for that one, also what is not answered
- * yet. Adds to *ret. Instead of kubelet_close(); not from a hook. NULL is fine. */
-void kubelet_hand_over(struct kubelet *, struct kubelet_estate *ret);
-/* Takes over what a predecessor has given: resources that are served again, with the same options,
- * need no registration. What is not served within 30 s is closed. Once, before kubelet_serve(). */
-void kubelet_inherit(struct kubelet *, struct kubelet_estate *take);
-/* Frees it without a word: another process has it. */
-void kubelet_estate_done(struct kubelet_estate *);
+/* Closes it and adds the sockets to *ret for a successor: the kubelet's requests, including those
+ * not answered yet, wait for it. Call instead of kubelet_close(); not from a hook. NULL is fine. */
+void kubelet_hand_over(struct kubelet *, struct kubelet_sockets *ret);
+/* Takes over the sockets of a predecessor: resources that are served again with the same options
+ * need no registration. Sockets not used within 30 s are closed. Call once, before
+ * kubelet_serve(). */
+void kubelet_take_over(struct kubelet *, struct kubelet_sockets *take);
+/* Frees it without closing it for the kubelet: another process has it. */
+void kubelet_sockets_done(struct kubelet_sockets *);

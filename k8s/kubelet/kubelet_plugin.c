@@ -1,12 +1,16 @@
-/* kubelet_plugin.c - does what the registration says, and sends the lists.
+// SPDX-License-Identifier: Apache-2.0
+/* kubelet_plugin.c - executes the steps of the registration, and sends the lists.
  *
- * Happy path: a list is there -> our socket -> Register -> the kubelet opens its watch. Can fail
- * by: a folder that is missing, a socket that somebody else serves, a kubelet that is away, silent
- * or of another opinion. Every such failure is a pause in the registration. */
+ * Steps: first list -> create our socket -> Register -> the kubelet opens its watch. After a
+ * failure (missing folder, a socket served by another process, a kubelet that is down, does not
+ * answer or returns an error), the registration is retried after a pause. */
 #include "kubelet_plugin.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -26,12 +30,12 @@
 #define LEAVE_MS	    1000
 #define NO_MEMORY_MS	    1000
 #define NEWS_MS		    2000
-/* A watcher that does not read is looked at after 10 ms, 20 ms, ... 1 s. */
+/* A watcher that does not read is checked again after 10 ms, 20 ms, ... 1 s. */
 #define NAG_MIN_MS	    10
 #define NAG_MAX_MS	    1000
 #define SOCKET_MODE	    0600
 #define CONNECTIONS_MAX	    16
-/* What a name that is too long ends with. */
+/* The end of a shortened name. */
 #define HASHED		    "-0123456789abcdef.sock"
 
 static uint64_t now_of(const struct kubelet_plugin *p)
@@ -39,19 +43,19 @@ static uint64_t now_of(const struct kubelet_plugin *p)
 	return uv_now(p->place->loop);
 }
 
-static void kubelet_plugin_on_due(void *arg)
+static void kubelet_plugin_on_timer(void *arg)
 {
 	plugin_run(arg);
 }
 
-/* From within anything: plugin_run() soon, from the loop. */
+/* Runs plugin_run() soon, from the loop. May be called anywhere. */
 static void kick(struct kubelet_plugin *p)
 {
 	p->kicked = true;
-	due_in(&p->due, 0);
+	timer_in(&p->timer, 0);
 }
 
-/* --- what the service tells ------------------------------------------------------------------ */
+/* --- events of the service ------------------------------------------------------------------- */
 
 static void on_watchers(unsigned n, void *arg)
 {
@@ -83,9 +87,9 @@ static void on_late_answer(void *arg)
 	kick(arg);
 }
 
-/* --- what the log hears ---------------------------------------------------------------------- */
+/* --- log ------------------------------------------------------------------------------------- */
 
-/* Every change once, and each trouble once until it is over. */
+/* Logs every change of state once, and a failure once until it is over. */
 static void tell_nobody(struct kubelet_plugin *p, const char *why)
 {
 	if (!p->place->told_nobody)
@@ -93,27 +97,28 @@ static void tell_nobody(struct kubelet_plugin *p, const char *why)
 	p->place->told_nobody = true;
 }
 
-/* A starting kubelet does so, and has ended its watch before. */
+/* Logged only while the registration worked: a starting kubelet also deletes sockets, but its watch
+ * has ended before. */
 static void tell_deleted(struct kubelet_plugin *p)
 {
-	if (p->told_works)
-		log_info("kubelet", 0, "%s: somebody has deleted %s, registering again",
-			 p->resource, p->path);
-	p->told_works = false;
+	if (p->logged_works)
+		log_info("kubelet", 0, "%s: %s was deleted, registering again", p->resource,
+			 p->path);
+	p->logged_works = false;
 }
 
-/* Each reason once, however often they take turns. What heals within a moment is none: a kubelet
- * that restarts drops a call. */
+/* Logs each reason once, even if they alternate. A short failure is ignored: a kubelet that
+ * restarts drops a call. */
 static void tell_error(struct kubelet_plugin *p)
 {
 	uint64_t hash = fnv1a(FNV1A_START, p->registration.error, strlen(p->registration.error));
 
 	if (!p->registration.refused && now_of(p) - p->registration.trouble_ms < NEWS_MS)
 		return;
-	for (size_t i = 0; i < p->n_told_errors && i < ARRAY_SIZE(p->told_errors); i++)
-		if (p->told_errors[i] == hash)
+	for (size_t i = 0; i < p->n_logged_errors && i < ARRAY_SIZE(p->logged_errors); i++)
+		if (p->logged_errors[i] == hash)
 			return;
-	p->told_errors[p->n_told_errors++ % ARRAY_SIZE(p->told_errors)] = hash;
+	p->logged_errors[p->n_logged_errors++ % ARRAY_SIZE(p->logged_errors)] = hash;
 	log_warn("kubelet", 0, "%s: %s, trying again", p->resource, p->registration.error);
 }
 
@@ -121,12 +126,12 @@ static void tell_change(struct kubelet_plugin *p, bool works)
 {
 	if (works)
 		log_info("kubelet", 0, "%s: registered%s, the kubelet watches its list",
-			 p->resource, p->told_worked ? " again" : "");
+			 p->resource, p->logged_worked ? " again" : "");
 	else
 		log_info("kubelet", 0, "%s: the kubelet has stopped watching its list, %s",
 			 p->resource, p->place->registry ? "waiting for it" : "registering again");
-	p->told_works = works;
-	p->told_worked |= works;
+	p->logged_works = works;
+	p->logged_worked |= works;
 }
 
 static void tell_situation(struct kubelet_plugin *p)
@@ -135,10 +140,10 @@ static void tell_situation(struct kubelet_plugin *p)
 
 	if (p->registration.error[0] != '\0')
 		tell_error(p);
-	if (works != p->told_works)
+	if (works != p->logged_works)
 		tell_change(p, works);
 	if (works) {
-		p->n_told_errors = 0;
+		p->n_logged_errors = 0;
 		p->place->told_nobody = false;
 	}
 }
@@ -151,7 +156,7 @@ static void close_server(struct kubelet_plugin *p)
 	p->server = NULL;
 }
 
-/* 0: somebody serves it. -ECONNREFUSED: whoever did has ended. */
+/* 0: a process serves it. -ECONNREFUSED: its process has exited. */
 static int try_socket(const char *path)
 {
 	struct sockaddr_un sa = {.sun_family = AF_UNIX};
@@ -165,16 +170,17 @@ static int try_socket(const char *path)
 	return connect(fd, (struct sockaddr *)&sa, sizeof(sa)) == 0 || errno == EAGAIN ? 0 : -errno;
 }
 
-/* Another process serves our path: after an update, our successor. */
+/* Does another process serve our path, for example our successor after an update? */
 static bool kubelet_plugin_is_taken(const struct kubelet_plugin *p)
 {
-	return p->has_served && !(p->server && uds_server_is_there(p->server)) &&
+	return p->has_served && !(p->server && uds_server_owns_path(p->server)) &&
 	       try_socket(p->path) == 0;
 }
 
-/* Of a predecessor that was registered in the other way, and was killed or handed over. Only when
- * we leave, too: the kubelet forgets the resource with the socket in plugins_registry/, whoever
- * serves it by then (pkg/kubelet/pluginmanager/reconciler, devicemanager's DeRegisterPlugin). */
+/* Removes the socket of a predecessor that used the other way of registration and was killed or
+ * handed over. Only called when we leave: if the socket in plugins_registry/ is removed earlier,
+ * the kubelet drops the resource, even if another process serves it by then
+ * (pkg/kubelet/pluginmanager/reconciler, devicemanager's DeRegisterPlugin). */
 static void remove_left_over(const struct kubelet_plugin *p)
 {
 	AUTO_FREE char *path = NULL;
@@ -208,39 +214,39 @@ static int open_server(struct kubelet_plugin *p, struct err *e)
 
 /* --- a predecessor's socket ------------------------------------------------------------------- */
 
-static void drop_bequest(struct kubelet_estate *estate, struct kubelet_bequest *b)
+static void drop_socket(struct kubelet_sockets *sockets, struct kubelet_socket *b)
 {
-	*b = estate->items[--estate->n];
+	*b = sockets->items[--sockets->n];
 }
 
-void kubelet_bequest_close(struct kubelet_estate *estate, struct kubelet_bequest *b)
+void kubelet_socket_close(struct kubelet_sockets *sockets, struct kubelet_socket *b)
 {
-	uds_estate_close(&b->sockets, b->path);
-	drop_bequest(estate, b);
+	uds_sockets_close(&b->sockets, b->path);
+	drop_socket(sockets, b);
 }
 
-static struct kubelet_bequest *bequest_of(struct kubelet_plugin *p)
+static struct kubelet_socket *received_socket_of(struct kubelet_plugin *p)
 {
-	struct kubelet_estate *estate = &p->place->estate;
+	struct kubelet_sockets *sockets = &p->place->received;
 
-	for (size_t i = 0; i < estate->n; i++)
-		if (strcmp(estate->items[i].resource, p->resource) == 0)
-			return &estate->items[i];
+	for (size_t i = 0; i < sockets->n; i++)
+		if (strcmp(sockets->items[i].resource, p->resource) == 0)
+			return &sockets->items[i];
 	return NULL;
 }
 
-/* The kubelet has asked for the options once, and goes on with those. */
-static bool is_fit(const struct kubelet_plugin *p, const struct kubelet_bequest *b)
+/* The options must be the same, because the kubelet reads them only once. */
+static bool is_fit(const struct kubelet_plugin *p, const struct kubelet_socket *b)
 {
 	return strcmp(b->path, p->path) == 0 && b->has_pre_start == p->has_pre_start &&
 	       b->has_preferred == p->has_preferred;
 }
 
-/* Goes on with a predecessor's socket: the kubelet watches the list already. */
+/* Adopts a predecessor's socket: the kubelet watches the list already. */
 static bool adopt_server(struct kubelet_plugin *p)
 {
 	struct grpc_service service = plugin_service_grpc(p->service);
-	struct kubelet_bequest *b = bequest_of(p);
+	struct kubelet_socket *b = received_socket_of(p);
 	struct err e = {0};
 	int r;
 
@@ -249,17 +255,17 @@ static bool adopt_server(struct kubelet_plugin *p)
 	if (!is_fit(p, b)) {
 		log_info("kubelet", 0, "%s: its predecessor was another one, registering again",
 			 p->resource);
-		/* A file of the other folder stays: see remove_left_over(). */
+		/* A file in the other folder is kept: see remove_left_over(). */
 		if (strcmp(b->path, p->path) == 0)
-			uds_estate_close(&b->sockets, b->path);
+			uds_sockets_close(&b->sockets, b->path);
 		else
-			uds_estate_done(&b->sockets);
-		drop_bequest(&p->place->estate, b);
+			uds_sockets_done(&b->sockets);
+		drop_socket(&p->place->received, b);
 		return false;
 	}
 	r = uds_server_adopt(&p->server, p->place->loop, p->path, &server_opts, &service,
 			     &b->sockets, &e);
-	drop_bequest(&p->place->estate, b);
+	drop_socket(&p->place->received, b);
 	if (r < 0) {
 		log_info("kubelet", 0, "%s: %s, registering again", p->resource, e.msg);
 		return false;
@@ -287,7 +293,7 @@ static void kubelet_plugin_serve_socket(struct kubelet_plugin *p)
 
 /* --- the folder ------------------------------------------------------------------------------- */
 
-/* Finds its place, once the kubelet has one. */
+/* Sets its path, once the kubelet has a folder. */
 static int find_place(struct kubelet_plugin *p)
 {
 	char *path;
@@ -316,7 +322,8 @@ void kubelet_place_leave_registry(struct kubelet_place *place)
 	place->left_registry = true;
 }
 
-/* The socket in the registry goes first: a kubelet that looks there later finds nothing. */
+/* Closes the socket in the registry first, so that a kubelet that reads the folder later finds
+ * nothing. */
 static void follow_place(struct kubelet_plugin *p)
 {
 	if (!p->registration.registry || p->place->registry)
@@ -329,8 +336,8 @@ static void follow_place(struct kubelet_plugin *p)
 	p->path = NULL;
 }
 
-/* A kubelet that listens looks at new sockets in the registry every second, if it ever does
- * (pkg/kubelet/pluginmanager). One that is away is waited for. */
+/* A kubelet that listens checks for new sockets in the registry every second, if it does at all
+ * (pkg/kubelet/pluginmanager). If it does not listen, wait for it. */
 static void on_unseen(struct kubelet_plugin *p)
 {
 	struct kubelet_place *place = p->place;
@@ -389,7 +396,7 @@ static void close_client(struct kubelet_plugin *p)
 	p->client = NULL;
 }
 
-/* A connection of its own for each try: an older one may lead to the kubelet before. */
+/* Each attempt has a new connection, because an older one may be to the previous kubelet. */
 static int start_register(struct kubelet_plugin *p, struct err *e)
 {
 	struct grpc_reply reply = {.end = on_registered, .arg = p};
@@ -421,7 +428,7 @@ static void call_register(struct kubelet_plugin *p)
 				      e.msg, now_of(p));
 }
 
-/* Whoever shows it elsewhere. */
+/* Notifies the owner if the status has changed. */
 static void show_status(struct kubelet_plugin *p)
 {
 	struct plugin_status now;
@@ -437,29 +444,30 @@ static void show_status(struct kubelet_plugin *p)
 		p->place->hooks->status_changed(p->place->hooks->arg);
 }
 
-/* --- what is due ----------------------------------------------------------------------------- */
+/* --- due work -------------------------------------------------------------------------------- */
 
-/* Whatever the folder's events have told by now: a kubelet that is called looks for it. */
+/* Does not rely on the folder's events, which may be late: a kubelet that gets our call connects to
+ * this socket. */
 static void look_at_own_socket(struct kubelet_plugin *p)
 {
-	if (!p->registration.serving || !p->server || uds_server_is_there(p->server))
+	if (!p->registration.serving || !p->server || uds_server_owns_path(p->server))
 		return;
 	tell_deleted(p);
 	p->place->swept = true;
 	registration_serving(&p->registration, false, now_of(p));
 }
 
-/* Until when nothing is due. */
+/* Returns when the next step is due. */
 static uint64_t take_steps(struct kubelet_plugin *p)
 {
-	uint64_t wake_ms = DUE_NEVER;
+	uint64_t wake_ms = TIMER_NEVER;
 	enum registration_step step;
 	int r;
 
 	follow_place(p);
 	r = find_place(p);
 	if (r < 0)
-		return r == -ENOENT ? DUE_NEVER : now_of(p) + NO_MEMORY_MS;
+		return r == -ENOENT ? TIMER_NEVER : now_of(p) + NO_MEMORY_MS;
 	look_at_own_socket(p);
 	while ((step = registration_next(&p->registration, now_of(p), &wake_ms)) !=
 	       REGISTRATION_WAIT) {
@@ -477,7 +485,7 @@ static uint64_t take_steps(struct kubelet_plugin *p)
 	return wake_ms;
 }
 
-/* Gives out the list; when to look again after those who did not take it. */
+/* Sends the list; returns when to check again for watchers that have not read it. */
 static uint64_t send_lists(struct kubelet_plugin *p)
 {
 	unsigned behind = list_watch_send(plugin_service_lists(p->service));
@@ -486,7 +494,7 @@ static uint64_t send_lists(struct kubelet_plugin *p)
 		uds_server_flush(p->server);
 	if (behind == 0) {
 		p->nag_ms = 0;
-		return DUE_NEVER;
+		return TIMER_NEVER;
 	}
 	return now_of(p) + back_off(&p->nag_ms, NAG_MIN_MS, NAG_MAX_MS);
 }
@@ -508,20 +516,20 @@ static void end_plugin(struct kubelet_plugin *p)
 {
 	close_client(p);
 	close_server(p);
-	due_close(&p->due, plugin_free);
+	timer_close(&p->timer, plugin_free);
 }
 
 static void sleep_until(struct kubelet_plugin *p, uint64_t wake_ms)
 {
-	if (!p->kicked) /* by what was just done */
-		due_at(&p->due, wake_ms);
+	if (!p->kicked) /* by the steps just taken */
+		timer_at(&p->timer, wake_ms);
 }
 
 static void run_leaving(struct kubelet_plugin *p)
 {
 	uint64_t wake_ms = send_lists(p);
 
-	if (wake_ms == DUE_NEVER || now_of(p) >= p->leave_ms) {
+	if (wake_ms == TIMER_NEVER || now_of(p) >= p->leave_ms) {
 		remove_left_over(p);
 		end_plugin(p);
 	} else {
@@ -545,7 +553,7 @@ void plugin_run(struct kubelet_plugin *p)
 	sleep_until(p, nag_ms < wake_ms ? nag_ms : wake_ms);
 }
 
-/* We may have called it before we were told that it is there. */
+/* We may have called this kubelet before we noticed its socket. */
 static bool was_called(const struct kubelet_plugin *p)
 {
 	return (p->registration.calling || p->registration.registered) &&
@@ -568,14 +576,24 @@ int plugin_set_devices(struct kubelet_plugin *p, const struct plugin_device *dev
 
 	if (r < 0)
 		return r;
-	if (left_out > 0 && left_out != p->told_left_out)
+	if (left_out > 0 && left_out != p->logged_left_out)
 		log_warn("kubelet", 0,
 			 "%s: %zu of %zu devices do not fit the list, going on without them",
 			 p->resource, left_out, n);
-	p->told_left_out = left_out;
+	p->logged_left_out = left_out;
 	registration_want(&p->registration, now_of(p));
 	kick(p);
 	return 0;
+}
+
+/* Describes what a resource without a failure waits for: a missing folder or socket of the kubelet,
+ * or the kubelet's next step. */
+static void describe_wait(const struct kubelet_plugin *p, char *ret, size_t size)
+{
+	if (access(p->place->kubelet_sock, F_OK) < 0)
+		snprintf(ret, size, "%s: %s", p->place->kubelet_sock, strerror(errno));
+	else if (p->registration.serving)
+		snprintf(ret, size, "the kubelet does not watch its list yet");
 }
 
 void plugin_status(const struct kubelet_plugin *p, struct plugin_status *ret)
@@ -594,6 +612,8 @@ void plugin_status(const struct kubelet_plugin *p, struct plugin_status *ret)
 		.left_registry = p->place->left_registry,
 	};
 	snprintf(ret->error, sizeof(ret->error), "%s", r->error);
+	if (ret->state == PLUGIN_WAITING && !ret->error[0])
+		describe_wait(p, ret->error, sizeof(ret->error));
 }
 
 void plugin_leave(struct kubelet_plugin *p, bool zero)
@@ -603,28 +623,28 @@ void plugin_leave(struct kubelet_plugin *p, bool zero)
 	p->leaving = true;
 	p->leave_ms = now_of(p) + LEAVE_MS;
 	plugin_service_retire(p->service);
-	if (zero) /* without memory for it the kubelet notices when the socket goes */
+	if (zero) /* if out of memory, the kubelet notices when the socket is removed */
 		list_watch_set(plugin_service_lists(p->service), NULL, 0, &none);
 	kick(p);
 }
 
-void plugin_hand_over(struct kubelet_plugin *p, struct kubelet_estate *ret)
+void plugin_hand_over(struct kubelet_plugin *p, struct kubelet_sockets *ret)
 {
-	struct kubelet_bequest *b;
-	struct uds_estate sockets;
+	struct kubelet_socket *b;
+	struct uds_sockets sockets;
 
 	p->leaving = p->handed_over = true;
 	p->leave_ms = now_of(p);
 	if (uds_server_hand_over(p->server, &sockets) == 0) {
 		b = array_push(ret->items, ret->n);
 		if (b) {
-			*b = (struct kubelet_bequest){.has_pre_start = p->has_pre_start,
-						      .has_preferred = p->has_preferred,
-						      .sockets = sockets};
+			*b = (struct kubelet_socket){.has_pre_start = p->has_pre_start,
+						     .has_preferred = p->has_preferred,
+						     .sockets = sockets};
 			snprintf(b->resource, sizeof(b->resource), "%s", p->resource);
 			snprintf(b->path, sizeof(b->path), "%s", p->path);
 		} else {
-			uds_estate_close(&sockets, p->path);
+			uds_sockets_close(&sockets, p->path);
 		}
 	}
 	p->server = NULL;
@@ -675,7 +695,7 @@ int plugin_new(struct kubelet_plugin **ret, struct kubelet_place *place, const c
 	p->has_pre_start = hooks->pre_start != NULL;
 	p->has_preferred = hooks->preferred != NULL;
 	registration_init(&p->registration, uv_now(place->loop));
-	due_init(&p->due, place->loop, kubelet_plugin_on_due, p);
+	timer_init(&p->timer, place->loop, kubelet_plugin_on_timer, p);
 	kick(p);
 	*ret = p;
 	return 0;

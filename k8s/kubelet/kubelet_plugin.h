@@ -1,44 +1,45 @@
-/* kubelet_plugin.h - one resource at the kubelet: its socket, its service, its registration. What
- * kubelet.c is made of; everybody else wants kubelet.h.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kubelet_plugin.h - one resource registered with the kubelet: socket, service, registration.
+ * Private to kubelet.c; other modules use kubelet.h.
  *
- * Everything happens in plugin_run(), called from the loop and never from within a call's hook,
- * where a socket may not be closed. */
+ * All actions are in plugin_run(), which is called from the loop and never from a call's hook,
+ * where a socket must not be closed. */
 #pragma once
 
 #include <stdint.h>
 
-#include "due.h"
 #include "file_id.h"
 #include "kubelet.h"
 #include "registration.h"
+#include "timer.h"
 
 struct plugin_service;
 struct uds_client;
 struct uds_server;
 
-/* Where a plugin lives; of the kubelet, and the same for all. */
+/* The location of the plugins; owned by the kubelet and shared by all. */
 struct kubelet_place {
 	uv_loop_t *loop;
 	const char *kubelet_sock; /* path */
 	const char *folder;	  /* of our sockets; NULL: not known yet */
-	const char *other_folder; /* where they would stand if registered in the other way */
+	const char *other_folder; /* the folder of the other way of registration */
 	bool registry;
-	bool may_leave_registry; /* it was our choice */
+	bool may_leave_registry; /* `auto` was configured */
 	bool left_registry;	 /* kubelet_place_leave_registry() */
-	bool asked;		 /* in the registry, of any of ours */
+	bool asked; /* the kubelet has called GetInfo in the registry, for any plugin */
 	bool kubelet_there;
-	struct file_id kubelet_id; /* of its socket, when we looked last */
+	struct file_id kubelet_id; /* of its socket, at the last scan */
 	const struct kubelet_hooks *hooks;
-	struct kubelet_estate estate; /* what a predecessor has left, and nobody has claimed yet */
-	bool swept;	  /* a socket of ours was gone, and the owner has not been told yet */
-	bool told_nobody; /* that nobody listens on kubelet.sock: said in the log */
+	struct kubelet_sockets received; /* unused sockets of a predecessor */
+	bool swept; /* one of our sockets was removed, and the owner has not been notified yet */
+	bool told_nobody; /* "no kubelet answers" was logged */
 };
 
 struct kubelet_plugin {
-	struct kubelet_plugin *next; /* the kubelet's */
+	struct kubelet_plugin *next; /* in the kubelet's list */
 	struct kubelet *kubelet;
 	struct kubelet_place *place;
-	void (*gone)(void *arg); /* it has left and is freed */
+	void (*gone)(void *arg); /* called when it has left and is being freed */
 	void *gone_arg;
 	char resource[RESOURCE_NAME_SIZE];
 	char *name; /* of its socket, in the folder */
@@ -47,38 +48,38 @@ struct kubelet_plugin {
 	struct plugin_service *service;
 	struct uds_server *server;
 	struct uds_client *client;
-	unsigned client_attempt; /* which one it carries */
-	struct file_id called;	 /* the kubelet.sock that it was sent to */
+	unsigned client_attempt; /* the registration attempt that it is used for */
+	struct file_id called;	 /* the kubelet.sock that the call was sent to */
 	bool has_served, leaving, handed_over, kicked;
-	uint64_t leave_ms; /* no later */
-	uint32_t nag_ms;   /* between looks at watchers that do not read */
-	struct due due;
+	uint64_t leave_ms; /* deadline for leaving */
+	uint32_t nag_ms;   /* pause before checking again for watchers that do not read */
+	struct timer timer;
 	struct registration_plan registration;
 
-	/* What the owner knows. */
+	/* As last reported to the owner. */
 	struct plugin_status status;
-	/* What the log knows. */
-	bool told_works, told_worked;
-	uint64_t told_errors[4];
-	size_t n_told_errors, told_left_out;
+	/* As last logged. */
+	bool logged_works, logged_worked;
+	uint64_t logged_errors[4];
+	size_t n_logged_errors, logged_left_out;
 };
 
-/* The name of its socket, heap: "<prefix>_<name>.sock"; one with more than `most` bytes ends with a
- * hash of all of it instead. NULL: out of memory. */
+/* The name of its socket, on the heap: "<prefix>_<name>.sock"; if it exceeds `most` bytes, its end
+ * is replaced by a hash of all of it. NULL: out of memory. */
 char *plugin_socket_name(const char *resource, size_t most);
-/* name: of its socket; its own in any case. */
+/* name: of its socket; takes ownership, even on failure. */
 int plugin_new(struct kubelet_plugin **ret, struct kubelet_place *, const char *resource,
 	       char *name, const struct plugin_hooks *, struct err *);
-/* Something moved in the folders: takes in what is there. is_new: another kubelet.sock than before.
- */
+/* Reads the state of the folders after a change. is_new: kubelet.sock is another file than
+ * before. */
 void plugin_look(struct kubelet_plugin *, bool is_new);
-/* Does what is due, and comes back when more is. */
+/* Does everything due, and sets the timer for the rest. */
 void plugin_run(struct kubelet_plugin *);
-/* Leaves by itself, with the empty list if `zero`, at most a second from now; then `gone`. */
+/* Starts to leave, with the empty list if `zero`, within a second; then calls `gone`. */
 void plugin_leave(struct kubelet_plugin *, bool zero);
-/* Leaves by itself without a word to who watches the list: see kubelet_hand_over(). */
-void plugin_hand_over(struct kubelet_plugin *, struct kubelet_estate *ret);
-/* The registry's folder is left for the other one: by all plugins, each at its next step. */
+/* Starts to leave without notifying watchers: see kubelet_hand_over(). */
+void plugin_hand_over(struct kubelet_plugin *, struct kubelet_sockets *ret);
+/* Switches from the registry's folder to the other one: all plugins do so at their next step. */
 void kubelet_place_leave_registry(struct kubelet_place *);
-/* Closes one that nobody goes on with, and its file. */
-void kubelet_bequest_close(struct kubelet_estate *, struct kubelet_bequest *);
+/* Closes an unused socket, and removes its file. */
+void kubelet_socket_close(struct kubelet_sockets *, struct kubelet_socket *);

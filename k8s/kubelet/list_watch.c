@@ -1,4 +1,5 @@
-/* list_watch.c - encoded lists are shared by all who were given them. */
+// SPDX-License-Identifier: Apache-2.0
+/* list_watch.c - all watchers that were sent the same list share its encoding. */
 #include "list_watch.h"
 
 #include <errno.h>
@@ -66,7 +67,7 @@ void list_watch_done(struct list_watch *w)
 	*w = (struct list_watch){.list = NULL};
 }
 
-/* As many devices as fit, from the first. */
+/* Encodes as many devices as fit, from the first. */
 static int list_encode(uint8_t **ret, size_t *ret_len, const struct plugin_device *devices,
 		       size_t n, size_t *ret_left_out)
 {
@@ -111,7 +112,7 @@ int list_watch_set(struct list_watch *w, const struct plugin_device *devices, si
 	return 1;
 }
 
-/* False: it is still busy with an older one, or there is no memory for another. */
+/* False: the watcher is still reading an older list, or out of memory. */
 static bool give_list(struct list_watch *lw, struct watcher *w)
 {
 	struct device_list *l = lw->list;

@@ -1,8 +1,9 @@
-/* list_watch.h - the ListAndWatch streams of one resource and the list they are given. Pure.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* list_watch.h - the ListAndWatch streams of one resource and its list. Pure.
  *
- * A watcher gets the complete list when it comes and whenever the list differs from what it was
- * given last. One that does not read is queued nothing more: it gets the newest list once it has
- * taken the one before. */
+ * A watcher is sent the complete list when it connects, and whenever the list differs from the last
+ * one sent. While a watcher does not read, nothing more is queued for it: it is sent the newest
+ * list once it has read the previous one. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,7 +12,7 @@
 
 #include "plugin.h"
 
-/* A kubelet takes messages of 4 MiB, grpc-go's default. */
+/* The kubelet accepts messages of 4 MiB, grpc-go's default. */
 #define LIST_WATCH_MAX (3584u * 1024)
 
 struct grpc_call;
@@ -20,22 +21,23 @@ struct watcher;
 
 struct list_watch {
 	unsigned n_watchers;
-	uint64_t given; /* lists */
+	uint64_t given; /* lists sent */
 	struct device_list *list;
 	struct watcher *watchers;
 };
 
-/* The empty list, no watcher; -ENOMEM. */
+/* Starts with an empty list and no watchers; -ENOMEM. */
 int list_watch_init(struct list_watch *);
-/* Its calls have ended or are somebody else's to end. */
+/* Does not end the calls; their owner does. */
 void list_watch_done(struct list_watch *);
-/* 1: it is another list now, 0: the same, -ENOMEM keeps the old one. *ret_left_out: devices cut off
- * the end because the list would be longer than LIST_WATCH_MAX. */
+/* 1: the list has changed, 0: it is the same, -ENOMEM keeps the old one. *ret_left_out: devices
+ * removed from the end because the list would exceed LIST_WATCH_MAX. */
 int list_watch_set(struct list_watch *, const struct plugin_device *, size_t n,
 		   size_t *ret_left_out);
-/* Gives the list to those who have not got it; how many are still busy with an older one. */
+/* Sends the list to watchers that do not have it; returns how many are still reading an older
+ * one. */
 unsigned list_watch_send(struct list_watch *);
-/* A stream is opened, and given the list; -ENOMEM. */
+/* Adds an opened stream, and sends it the list; -ENOMEM. */
 int list_watch_add(struct list_watch *, struct grpc_call *);
-/* It has ended; false: it is none of these. */
+/* Removes an ended stream; false: not one of these. */
 bool list_watch_remove(struct list_watch *, const struct grpc_call *);

@@ -1,6 +1,7 @@
-/* plugin_request.h - what a kubelet asks of a device plugin, decoded and checked. Pure.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* plugin_request.h - decodes and checks the kubelet's requests to a device plugin. Pure.
  *
- * Device IDs are 1 to 63 bytes of UTF-8, as the API says. */
+ * Device IDs are 1 to 63 bytes of UTF-8, as defined by the API. */
 #pragma once
 
 #include <stdint.h>
@@ -8,15 +9,15 @@
 #include "err.h"
 #include "plugin.h"
 
-/* Device IDs in one Allocate or PreStartContainer; what may be chosen from is bounded by the size
- * of a message only. */
+/* Maximum number of device IDs in one Allocate or PreStartContainer; the available IDs of
+ * GetPreferredAllocation are only limited by the size of a message. */
 #define PLUGIN_IDS_MAX	      4096
-/* A kubelet asks for one at a time. */
+/* The kubelet requests one container at a time. */
 #define PLUGIN_CONTAINERS_MAX 1024
 
 struct wire_request;
 
-/* Of n containers, either of the two; strings and all are the request's. */
+/* For n containers, one of the two arrays; the request owns everything. */
 struct plugin_request {
 	struct wire_request *wire;
 	size_t n;
@@ -24,8 +25,8 @@ struct plugin_request {
 	struct preference_request *preferences;
 };
 
-/* -EBADMSG: no such message; -EINVAL: it breaks the rules above, or wants more than there is;
- * -ENOMEM. Nothing to free on failure. */
+/* -EBADMSG: not such a message; -EINVAL: it violates the rules above, or requests more than is
+ * available; -ENOMEM. Nothing to free on failure. */
 int plugin_request_allocate(struct plugin_request *, const uint8_t *, size_t len, struct err *);
 int plugin_request_pre_start(struct plugin_request *, const uint8_t *, size_t len, struct err *);
 int plugin_request_preferred(struct plugin_request *, const uint8_t *, size_t len, struct err *);

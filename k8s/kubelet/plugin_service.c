@@ -1,4 +1,5 @@
-/* plugin_service.c - a table of methods, and the questions that are open. */
+// SPDX-License-Identifier: Apache-2.0
+/* plugin_service.c - a table of methods, and the open requests. */
 #include "plugin_service.h"
 
 #include <stdlib.h>
@@ -26,7 +27,7 @@ struct plugin_service {
 	struct plugin_service_events events;
 	struct list_watch lists;
 	struct plugin_answer *answers;
-	struct plugin_answer *asking; /* its hook has not returned, nor has it been answered */
+	struct plugin_answer *asking; /* the request whose hook is running, until it is answered */
 };
 
 /* --- replies --------------------------------------------------------------------------------- */
@@ -48,7 +49,7 @@ static void finish_failed(struct grpc_call *call, int code)
 	grpc_finish(call, grpc_status_of_errno(code), strerror(-code));
 }
 
-/* Takes the bytes. code < 0: there are none, for that reason. */
+/* Takes ownership of the bytes. code < 0: an error instead of bytes. */
 static void reply(struct grpc_call *call, int code, uint8_t *bytes, size_t len)
 {
 	AUTO_FREE uint8_t *owned = code < 0 ? NULL : bytes;
@@ -61,7 +62,7 @@ static void reply(struct grpc_call *call, int code, uint8_t *bytes, size_t len)
 		grpc_finish(call, GRPC_OK, NULL);
 }
 
-/* --- questions ------------------------------------------------------------------------------- */
+/* --- requests -------------------------------------------------------------------------------- */
 
 static void unlink_answer(const struct plugin_answer *a)
 {
@@ -72,7 +73,7 @@ static void unlink_answer(const struct plugin_answer *a)
 	*at = a->next;
 }
 
-/* Its call, to be ended. */
+/* Returns its call, which the caller ends. */
 static struct grpc_call *end_answer(struct plugin_answer *a)
 {
 	struct grpc_call *call = a->call;
@@ -82,7 +83,8 @@ static struct grpc_call *end_answer(struct plugin_answer *a)
 	return call;
 }
 
-/* Nobody waits for it any more; its call. Unlinked first: the hook may retire the service. */
+/* Drops a request that was withdrawn; returns its call. Unlinked first, because the hook may retire
+ * the service. */
 static struct grpc_call *drop_answer(struct plugin_answer *a)
 {
 	const struct plugin_hooks *hooks = &a->service->hooks;
@@ -97,7 +99,8 @@ static struct grpc_call *drop_answer(struct plugin_answer *a)
 	return call;
 }
 
-/* What is said within the question's own hook leaves by itself. */
+/* An answer within the request's own hook is sent automatically; otherwise the owner has to send
+ * it. */
 static void told(struct plugin_service *s, const struct plugin_answer *a)
 {
 	if (s->asking == a)
@@ -106,7 +109,7 @@ static void told(struct plugin_service *s, const struct plugin_answer *a)
 		s->events.answered(s->events.arg);
 }
 
-/* The right kind of answer, for as many containers as were asked about. */
+/* Is it the right kind of answer, for the right number of containers? */
 static bool plugin_service_fits(const struct plugin_answer *a, enum question question, size_t n)
 {
 	return a->question == question && (question == ASKED_PRE_START || a->containers == n);
@@ -172,7 +175,7 @@ static struct plugin_answer *new_answer(struct plugin_service *s, struct grpc_ca
 
 /* --- methods --------------------------------------------------------------------------------- */
 
-/* NULL: answered. */
+/* NULL: answered with an error. */
 static struct plugin_answer *begin_question(struct plugin_service *s, struct grpc_call *call,
 					    enum question question, size_t containers)
 {
@@ -189,7 +192,7 @@ static struct plugin_answer *begin_question(struct plugin_service *s, struct grp
 	return a;
 }
 
-/* Its hook has returned: what is answered later may be answered by a successor. */
+/* To be called after the hook has returned: keeps an unanswered request for a successor. */
 static void leave_hook(struct plugin_service *s)
 {
 	if (s->asking)
@@ -262,7 +265,8 @@ static void list_and_watch(struct plugin_service *s, struct grpc_call *call, con
 		s->events.watchers(s->lists.n_watchers, s->events.arg);
 		return;
 	}
-	/* Came and went: the kubelet does not ask again by itself. */
+	/* Report the stream as opened and closed, because the kubelet does not retry by itself: we
+	 * must register again. */
 	s->events.watchers(s->lists.n_watchers + 1, s->events.arg);
 	s->events.watchers(s->lists.n_watchers, s->events.arg);
 	finish_failed(call, r);
@@ -280,8 +284,8 @@ static void options(struct plugin_service *s, struct grpc_call *call, const uint
 	reply(call, r, bytes, len);
 }
 
-/* No endpoint: the kubelet goes on where it found us, which may have another path in its
- * filesystem than in ours. */
+/* Returns no endpoint, so the kubelet uses the path at which it found the socket, which may differ
+ * from ours. */
 static void get_info(struct plugin_service *s, struct grpc_call *call, const uint8_t *message,
 		     size_t message_len)
 {

@@ -1,5 +1,6 @@
-/* plugin_service.h - what the kubelet may call on the socket of one resource: v1beta1.DevicePlugin
- * and, in the registry, pluginregistration.Registration. Pure: calls in, answers out.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* plugin_service.h - the gRPC services on the socket of one resource: v1beta1.DevicePlugin and, in
+ * the registry, pluginregistration.Registration. Pure: calls in, answers out.
  *
  * Also defines struct plugin_answer of kubelet.h. */
 #pragma once
@@ -13,29 +14,28 @@ struct list_watch;
 struct plugin_hooks;
 struct plugin_service;
 
-/* What the owner of the socket wants to know. From within calls, and from within the verbs of
- * struct plugin_answer. */
+/* Events for the owner of the socket. Called from within calls, and from the functions of struct
+ * plugin_answer. */
 struct plugin_service_events {
-	void (*watchers)(unsigned n, void *arg); /* so many streams are open now */
+	void (*watchers)(unsigned n, void *arg); /* number of open streams */
 	void (*asked)(void *arg);		 /* GetInfo */
 	void (*notified)(bool registered, const char *why, void *arg);
-	void (*answered)(void *arg); /* outside of a call's hook: something is to be sent */
+	void (*answered)(void *arg); /* outside of a call's hook: there is something to send */
 	void *arg;
 };
 
-/* What is given is copied. Without a hook its method does not exist. */
+/* Copies its arguments. A method whose hook is NULL does not exist. */
 int plugin_service_new(struct plugin_service **ret, const char *resource,
 		       const struct plugin_hooks *, const struct plugin_service_events *);
-/* From now on GetInfo and NotifyRegistrationStatus are served. */
+/* Serves GetInfo and NotifyRegistrationStatus from now on. */
 void plugin_service_join_registry(struct plugin_service *);
 void plugin_service_leave_registry(struct plugin_service *);
-/* All its calls have ended. NULL is fine. */
+/* All calls of the service must have ended. NULL: no-op. */
 void plugin_service_free(struct plugin_service *);
-/* For uds_server_open(). */
+/* Returns the service for uds_server_open(). */
 struct grpc_service plugin_service_grpc(struct plugin_service *);
 
-/* Its streams. */
+/* Returns the open ListAndWatch streams. */
 struct list_watch *plugin_service_lists(struct plugin_service *);
-/* The hooks are not called any more: open questions are `gone`, new ones get UNAVAILABLE. Streams
- * stay. */
+/* Stops calling the hooks: open requests get `gone`, new ones UNAVAILABLE. Streams stay open. */
 void plugin_service_retire(struct plugin_service *);

@@ -1,5 +1,6 @@
-/* plugin_wire.c - plain values to bytes, through protobuf-c's structs: these point into the
- * caller's values and live in a scratch pad as long as the packing takes. */
+// SPDX-License-Identifier: Apache-2.0
+/* plugin_wire.c - encodes plain values through protobuf-c's structs, which point into the caller's
+ * values and are kept in a scratch pad during the encoding. */
 #include "plugin_wire.h"
 
 #include <errno.h>
@@ -9,7 +10,7 @@
 #include "deviceplugin.pb-c.h"
 #include "pluginregistration.pb-c.h"
 
-/* The one version of the API there is; kubelets compare it literally. */
+/* The only version of the API; kubelets compare it literally. */
 #define API_VERSION "v1beta1"
 
 struct piece {
@@ -47,8 +48,8 @@ static void scratch_done(struct scratch *s)
 	}
 }
 
-/* Repeated messages as protobuf-c wants them: an array of pointers to n structs, here right behind
- * it. NULL: out of memory. */
+/* Repeated messages for protobuf-c: an array of pointers to n structs, which follow it. NULL: out
+ * of memory. */
 #define repeated(scratch, type, n)                                                                 \
 	({                                                                                         \
 		size_t size_ = sizeof(void *) + sizeof(type);                                      \
@@ -111,7 +112,7 @@ int wire_plugin_info(uint8_t **ret, size_t *ret_len, const char *resource, const
 	return plugin_message_pack(ret, ret_len, &m.base);
 }
 
-/* A device with the one NUMA node it may have. */
+/* A device with its NUMA node, if any. */
 struct list_row {
 	V1beta1__Device device;
 	V1beta1__TopologyInfo topology;

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* plugin_wire.h - the device plugin API's messages: bytes <-> plain values. Pure.
  *
- * Encoders give heap bytes (*ret may be NULL when *ret_len is 0); -ENOMEM. Decoders: -EBADMSG for
- * what is no such message, -ENOMEM; memory that a message can make them use is bounded by a small
- * multiple of its length. Field numbers: k8s/proto/. */
+ * Encoders return heap bytes (*ret may be NULL if *ret_len is 0); -ENOMEM. Decoders: -EBADMSG for
+ * an invalid message, -ENOMEM; the memory used for a message is limited to a small multiple of its
+ * length. Field numbers: k8s/proto/. */
 #pragma once
 
 #include <stdint.h>
@@ -33,6 +34,6 @@ struct id_list wire_request_ids(const struct wire_request *, size_t container);
 struct preference_request wire_request_preference(const struct wire_request *, size_t container);
 void wire_request_free(struct wire_request *);
 
-/* RegistrationStatus. text: what the kubelet has against us, cut to size. */
+/* RegistrationStatus. text: the kubelet's error, truncated to size. */
 int wire_decode_registration_status(bool *ret_registered, char *text, size_t size, const uint8_t *,
 				    size_t len);

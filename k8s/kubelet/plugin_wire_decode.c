@@ -1,5 +1,5 @@
-/* plugin_wire_decode.c - bytes to plain values; a request stays in the structs that protobuf-c
- * made. Pure. */
+// SPDX-License-Identifier: Apache-2.0
+/* plugin_wire_decode.c - decodes bytes; a request keeps the structs made by protobuf-c. Pure. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ struct wire_request {
 	};
 };
 
-/* NULL and *ret_code. */
+/* On failure returns NULL and sets *ret_code. */
 static struct wire_request *decode(enum request_kind kind, const ProtobufCMessageDescriptor *type,
 				   const uint8_t *bytes, size_t len, int *ret_code)
 {
@@ -141,7 +141,8 @@ void wire_request_free(struct wire_request *q)
 	free(q);
 }
 
-/* Copies whole characters, as many as fit; what is none, or could break a log line, becomes '?'. */
+/* Copies as many whole characters as fit; invalid bytes and those that could break a log line
+ * become '?'. */
 static void wire_copy_text(char *to, size_t size, const char *from)
 {
 	size_t used = 0;

@@ -1,4 +1,4 @@
-/* pod_entries.c - see pod_entries.h. */
+// SPDX-License-Identifier: Apache-2.0
 #include "pod_entries.h"
 
 #include <errno.h>

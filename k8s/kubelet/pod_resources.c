@@ -1,12 +1,13 @@
-/* pod_resources.c - one question at a time, its answer decoded, kept and passed on.
+// SPDX-License-Identifier: Apache-2.0
+/* pod_resources.c - one query at a time; its answer is decoded, stored and passed on.
  *
- * Happy path: refresh -> spaced timer -> List -> decoded as it arrives -> told. Can fail by:
- * refusals and silence (asked again, pauses doubling from 100 ms to 10 s), no socket or nobody
- * behind it (the checkpoint file; the socket's folder tells when to ask again). While a kubelet
- * restarts its last list stays: what it says of running containers does not change meanwhile. A new
- * kubelet serves before it has been told its pods (startKubelet() in cmd/kubelet), and learns them
- * one by one: what it names is so, what it has not named yet stays with whom it was, doubted, and
- * is asked for again until the kubelet has had time to learn them. */
+ * Refresh -> spaced timer -> List -> decoded while it arrives -> callback. Rejected and timed-out
+ * queries are retried, with pauses doubling from 100 ms to 10 s. Without a listening kubelet, the
+ * checkpoint file is used, and a change in the socket's folder triggers the next query. While a
+ * kubelet restarts, its last list is kept: running containers keep their devices. A new kubelet
+ * serves before it knows its pods (startKubelet() in cmd/kubelet), and learns them one by one:
+ * devices in its list are correct; devices that it lacks stay with their previous holders, marked
+ * as stale, and are queried again until the kubelet has had time to learn its pods. */
 #include "pod_resources.h"
 
 #include <stdlib.h>
@@ -15,69 +16,69 @@
 #include "back_off.h"
 #include "cleanup.h"
 #include "dir_watch.h"
-#include "due.h"
 #include "file_id.h"
 #include "grpc.h"
 #include "log.h"
 #include "pod_entries.h"
 #include "pod_stream.h"
+#include "timer.h"
 #include "uds.h"
 
 #define LIST_PATH    "/v1.PodResourcesLister/List"
-/* Nothing of it is kept, so this bounds time only. */
+/* The answer is not stored, so this only limits the time. */
 #define ANSWER_MAX   (256u << 20)
 #define TIMEOUT_MS   10000
-/* An answer takes a few milliseconds; after this, it is not worth waiting for. */
+/* An answer normally takes a few milliseconds; after this time callers should not wait for it. */
 #define SILENT_MS    500
 #define SPACING_MS   100
 #define PAUSE_MAX_MS 10000
 #define YOUNG_MS     30000
-/* A kubelet that restarts is back by then, and its trouble is no news. */
+/* A restarting kubelet is back within this time, so shorter failures are not logged. */
 #define NEWS_MS	     5000
 
 struct pod_resources {
 	uv_loop_t *loop;
-	struct due due;
+	struct timer timer;
 	struct dir_watch *watch;
-	struct uds_client *client; /* NULL between questions */
+	struct uds_client *client; /* NULL between queries */
 	char *sock, *dir;
 	pod_resources_fn *fn;
 	void *arg;
 	struct pod_list list;
 	bool wanted, asking, closing;
-	bool over;		   /* the question: its client is still to be closed */
-	struct pod_stream *stream; /* what has arrived of the answer; NULL between questions */
-	size_t n_bytes, n_left;	   /* of it: that have arrived, and that are to come */
-	bool got;		   /* a message of the answer was a list */
-	bool doubts;		   /* which lacked what was held */
-	struct file_id sock_id;	   /* whom it was asked */
-	uint64_t young_until_ms;   /* the kubelet may not know its pods yet */
-	int refused;		   /* why the answer of the last question was no list, 0 = it was */
-	uint64_t asked_ms;	   /* when the last question was sent */
+	bool over;		   /* the query has ended, its client has to be closed */
+	struct pod_stream *stream; /* decodes the answer as it arrives; NULL between queries */
+	size_t n_bytes, n_left;	   /* bytes of the answer received, and still to come */
+	bool got;		   /* the answer had a valid list */
+	bool recheck;		   /* in which previously held devices were missing */
+	struct file_id sock_id;	   /* the socket that was queried */
+	uint64_t young_until_ms;   /* until then the kubelet may not know all its pods */
+	int refused;		   /* why the last answer was not a valid list, 0 = valid */
+	uint64_t asked_ms;	   /* when the last query was sent */
 	uint64_t next_ms;
-	uint64_t again_ms; /* while something is doubted: asked without being told to */
+	uint64_t again_ms; /* next query while something is stale */
 	uint32_t pause_ms;
 	uint64_t asked, failed;
 	char trouble[256];   /* why there is no newer list; "" = there is */
 	uint64_t trouble_ms; /* since when */
-	bool told_trouble, told_none;
-	size_t told_left_out;
+	bool failure_logged, none_logged;
+	size_t logged_left_out;
 };
 
 static void schedule_list(struct pod_resources *p)
 {
-	uint64_t at = DUE_NEVER;
+	uint64_t at = TIMER_NEVER;
 
 	if (p->over)
 		at = 0;
-	else if ((p->wanted || p->doubts) && !p->asking)
+	else if ((p->wanted || p->recheck) && !p->asking)
 		at = p->wanted ? p->next_ms : p->again_ms;
-	if (p->trouble[0] && !p->told_trouble && p->trouble_ms + NEWS_MS < at)
+	if (p->trouble[0] && !p->failure_logged && p->trouble_ms + NEWS_MS < at)
 		at = p->trouble_ms + NEWS_MS;
-	due_at(&p->due, at);
+	timer_at(&p->timer, at);
 }
 
-/* --- what comes of a question ---------------------------------------------------------------- */
+/* --- results of a query ----------------------------------------------------------------------- */
 
 __attribute__((format(printf, 2, 3))) static void note_trouble(struct pod_resources *p,
 							       const char *fmt, ...)
@@ -91,46 +92,46 @@ __attribute__((format(printf, 2, 3))) static void note_trouble(struct pod_resour
 	va_end(ap);
 }
 
-/* Once it has lasted. */
+/* Logs a failure that has lasted for NEWS_MS. */
 static void pod_resources_tell_trouble(struct pod_resources *p)
 {
-	if (!p->trouble[0] || p->told_trouble || uv_now(p->loop) - p->trouble_ms < NEWS_MS)
+	if (!p->trouble[0] || p->failure_logged || uv_now(p->loop) - p->trouble_ms < NEWS_MS)
 		return;
-	p->told_trouble = true;
+	p->failure_logged = true;
 	log_warn("kubelet", 0, "cannot see which pod holds what: %s, keeping what was last known",
 		 p->trouble);
 }
 
-/* A node without one is ordinary. */
+/* A node without a kubelet is no error. */
 static void tell_no_kubelet(struct pod_resources *p, const char *why)
 {
-	if (!p->told_none)
-		log_info("kubelet", 0, "nobody tells which pod holds what (%s), going on without",
-			 why);
-	p->told_none = true;
+	if (!p->none_logged)
+		log_info("kubelet", 0,
+			 "which pod holds which device is unknown (%s), going on without", why);
+	p->none_logged = true;
 	p->trouble[0] = '\0';
-	p->told_trouble = false;
+	p->failure_logged = false;
 }
 
 static void tell_source(struct pod_resources *p, enum pod_source source, size_t left_out)
 {
-	if (p->told_trouble || p->told_none || p->list.source != source)
+	if (p->failure_logged || p->none_logged || p->list.source != source)
 		log_info("kubelet", 0, "which pod holds what comes from %s",
 			 source == POD_SOURCE_API ? p->sock : "the kubelet's checkpoint");
 	p->trouble[0] = '\0';
-	p->told_trouble = p->told_none = false;
-	if (left_out > 0 && left_out != p->told_left_out)
+	p->failure_logged = p->none_logged = false;
+	if (left_out > 0 && left_out != p->logged_left_out)
 		log_warn("kubelet", 0,
 			 "%zu devices of pods have names that are too long, or are of too many "
 			 "claims, going on without them",
 			 left_out);
-	p->told_left_out = left_out;
+	p->logged_left_out = left_out;
 }
 
-/* Takes the list. */
+/* Takes ownership of the list. */
 static void list_succeeded(struct pod_resources *p, struct pod_list *list, size_t left_out)
 {
-	if (list->source == POD_SOURCE_API && !p->doubts)
+	if (list->source == POD_SOURCE_API && !p->recheck)
 		p->pause_ms = 0;
 	tell_source(p, list->source, left_out);
 	pod_list_done(&p->list);
@@ -144,13 +145,13 @@ static void unanswered(struct pod_resources *p)
 	p->fn(&p->list, 0, p->arg);
 }
 
-/* When the next pause is over. */
+/* The end of the next pause. */
 static uint64_t after_pause(struct pod_resources *p)
 {
 	return uv_now(p->loop) + back_off(&p->pause_ms, SPACING_MS, PAUSE_MAX_MS);
 }
 
-/* Not before a pause, whoever wants it. */
+/* Retries after a pause, even if a refresh is requested sooner. */
 static void pod_resources_try_again(struct pod_resources *p)
 {
 	p->next_ms = after_pause(p);
@@ -159,7 +160,7 @@ static void pod_resources_try_again(struct pod_resources *p)
 
 /* --- the checkpoint -------------------------------------------------------------------------- */
 
-/* why: what is wrong with the socket. */
+/* why: the problem of the socket. */
 static void ask_checkpoint(struct pod_resources *p, const char *why)
 {
 	struct pod_list list = {0};
@@ -179,28 +180,28 @@ static void ask_checkpoint(struct pod_resources *p, const char *why)
 
 /* --- the API --------------------------------------------------------------------------------- */
 
-/* Whoever has made its socket lately may not know its pods yet. */
-static int add_doubted(const struct pod_resources *p, struct pod_list *list)
+/* A kubelet whose socket is new may not know its pods yet. */
+static int pod_resources_add_stale(const struct pod_resources *p, struct pod_list *list)
 {
-	return p->asked_ms < p->young_until_ms ? pod_list_add_doubted(list, &p->list) : 0;
+	return p->asked_ms < p->young_until_ms ? pod_list_add_stale(list, &p->list) : 0;
 }
 
-/* The answer is complete. */
+/* Handles the complete answer. */
 static int take_answer(struct pod_resources *p)
 {
 	struct pod_list list = {0};
 	size_t left_out = 0;
-	int r = pod_stream_end(p->stream, &list, &left_out), doubted;
+	int r = pod_stream_end(p->stream, &list, &left_out), stale;
 
 	if (r < 0)
 		return r;
-	doubted = add_doubted(p, &list);
-	if (doubted < 0) {
+	stale = pod_resources_add_stale(p, &list);
+	if (stale < 0) {
 		pod_list_done(&list);
-		return doubted;
+		return stale;
 	}
 	p->got = true;
-	p->doubts = doubted > 0;
+	p->recheck = stale > 0;
 	list_succeeded(p, &list, left_out);
 	return 0;
 }
@@ -232,7 +233,7 @@ static void note_refused(struct pod_resources *p)
 			     size, p->n_bytes, strerror(-p->refused));
 }
 
-/* text: the peer's or ours. */
+/* text: from the peer or from us. */
 static void note_failed(struct pod_resources *p, enum grpc_status status, const char *text)
 {
 	if (p->n_left > 0)
@@ -242,8 +243,8 @@ static void note_failed(struct pod_resources *p, enum grpc_status status, const 
 		note_trouble(p, "%s: %s %s", p->sock, grpc_status_name(status), text);
 }
 
-/* Nobody behind the socket: the kubelet is away, and its checkpoint is as good as what it said. An
- * old one has no such method. */
+/* True if no process is listening, or the kubelet is too old to have the method: use the
+ * checkpoint. */
 static bool pod_resources_is_missing(const struct grpc_call *call, enum grpc_status status)
 {
 	return (status == GRPC_UNAVAILABLE && !call) || status == GRPC_UNIMPLEMENTED;
@@ -261,7 +262,7 @@ static void pod_resources_on_end(struct grpc_call *call, enum grpc_status status
 	if (!p->got) {
 		if (status == GRPC_UNIMPLEMENTED ||
 		    (pod_resources_is_missing(call, status) && p->list.source != POD_SOURCE_API)) {
-			ask_checkpoint(p, text ? text : "nobody listens");
+			ask_checkpoint(p, text ? text : "no process listens");
 		} else {
 			if (p->refused < 0)
 				note_refused(p);
@@ -271,7 +272,7 @@ static void pod_resources_on_end(struct grpc_call *call, enum grpc_status status
 		}
 		if (status != GRPC_UNIMPLEMENTED)
 			pod_resources_try_again(p);
-	} else if (p->doubts) {
+	} else if (p->recheck) {
 		p->again_ms = after_pause(p);
 	}
 	schedule_list(p);
@@ -309,13 +310,13 @@ static void ask_kubelet(struct pod_resources *p)
 {
 	struct err e = {0};
 
-	p->wanted = p->doubts = false;
+	p->wanted = p->recheck = false;
 	p->asked_ms = uv_now(p->loop);
 	p->next_ms = p->asked_ms + SPACING_MS;
 	p->asked++;
 	p->sock_id = file_id_of_socket(p->sock);
 	if (!file_id_is_there(&p->sock_id)) {
-		snprintf(e.msg, sizeof(e.msg), "%s is not there", p->sock);
+		snprintf(e.msg, sizeof(e.msg), "%s does not exist", p->sock);
 		if (p->list.source == POD_SOURCE_API) {
 			note_trouble(p, "%s", e.msg);
 			unanswered(p);
@@ -329,11 +330,11 @@ static void ask_kubelet(struct pod_resources *p)
 	}
 }
 
-static void pod_resources_on_due(void *arg)
+static void pod_resources_on_timer(void *arg)
 {
 	struct pod_resources *p = arg;
 
-	/* A connection per question: none stands idle, and none leads to the kubelet before. */
+	/* Each query has its own connection: none is idle, and none is to the previous kubelet. */
 	if (p->over) {
 		uds_client_close(p->client);
 		p->client = NULL;
@@ -342,7 +343,7 @@ static void pod_resources_on_due(void *arg)
 		p->over = p->asking = false;
 	}
 	pod_resources_tell_trouble(p);
-	p->wanted |= p->doubts && uv_now(p->loop) >= p->again_ms;
+	p->wanted |= p->recheck && uv_now(p->loop) >= p->again_ms;
 	if (p->wanted && !p->asking && uv_now(p->loop) >= p->next_ms)
 		ask_kubelet(p);
 	schedule_list(p);
@@ -354,7 +355,7 @@ void pod_resources_refresh(struct pod_resources *p)
 	schedule_list(p);
 }
 
-/* A new kubelet: no reason for patience with the one before. */
+/* A new socket means a new kubelet: end the pause after the previous one's failure. */
 static void pod_resources_on_hint(const char *name, void *arg)
 {
 	struct pod_resources *p = arg;
@@ -368,7 +369,7 @@ static void pod_resources_on_hint(const char *name, void *arg)
 	p->over |= p->asking;
 	if (file_id_is_there(&id)) {
 		p->young_until_ms = uv_now(p->loop) + YOUNG_MS;
-		pod_list_doubt(&p->list);
+		pod_list_mark_stale(&p->list);
 	}
 	p->pause_ms = 0;
 	p->next_ms = p->asked ? p->asked_ms + SPACING_MS : 0;
@@ -388,21 +389,16 @@ static void pod_resources_free(void *arg)
 	free(p);
 }
 
-static void pod_resources_watch_folder(struct pod_resources *p, const char *kubelet_dir)
+static void pod_resources_watch_folder(struct pod_resources *p, const char *folder)
 {
-	AUTO_FREE char *dir = NULL;
 	struct err e = {0};
 
-	if (asprintf(&dir, "%s/pod-resources", kubelet_dir) < 0) {
-		dir = NULL;
-		return;
-	}
-	if (dir_watch_open(&p->watch, p->loop, dir, pod_resources_on_hint, p, &e) < 0)
+	if (dir_watch_open(&p->watch, p->loop, folder, pod_resources_on_hint, p, &e) < 0)
 		log_warn("kubelet", 0, "%s, going on without it", e.msg);
 }
 
 int pod_resources_open(struct pod_resources **ret, struct uv_loop_s *loop, const char *kubelet_dir,
-		       pod_resources_fn *fn, void *arg, struct err *e)
+		       const char *folder, pod_resources_fn *fn, void *arg, struct err *e)
 {
 	struct pod_resources *p = calloc(1, sizeof(*p));
 
@@ -411,15 +407,15 @@ int pod_resources_open(struct pod_resources **ret, struct uv_loop_s *loop, const
 	p->loop = loop;
 	p->fn = fn;
 	p->arg = arg;
-	if (asprintf(&p->sock, "%s/pod-resources/kubelet.sock", kubelet_dir) < 0)
+	if (asprintf(&p->sock, "%s/kubelet.sock", folder) < 0)
 		p->sock = NULL;
 	p->dir = strdup(kubelet_dir);
 	if (!p->sock || !p->dir) {
 		pod_resources_free(p);
 		return err_set(e, -ENOMEM, "out of memory");
 	}
-	due_init(&p->due, loop, pod_resources_on_due, p);
-	pod_resources_watch_folder(p, kubelet_dir);
+	timer_init(&p->timer, loop, pod_resources_on_timer, p);
+	pod_resources_watch_folder(p, folder);
 	pod_resources_refresh(p);
 	*ret = p;
 	return 0;
@@ -458,5 +454,5 @@ void pod_resources_close(struct pod_resources *p)
 	p->closing = true;
 	uds_client_close(p->client);
 	dir_watch_close(p->watch);
-	due_close(&p->due, pod_resources_free);
+	timer_close(&p->timer, pod_resources_free);
 }

@@ -1,9 +1,10 @@
-/* pod_resources.h - which container holds which device, asked of the kubelet.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pod_resources.h - queries the kubelet for devices allocated to containers.
  *
- * PodResources.List on <kubelet-dir>/pod-resources/kubelet.sock; where that socket is missing, the
- * kubelet's checkpoint file. The kubelet answers 100 calls a second in bursts of 10 and refuses
- * what is above with RESOURCE_EXHAUSTED (pkg/kubelet/apis/grpc/ratelimit.go): questions are
- * coalesced and spaced, and a refusal is asked again. */
+ * PodResources.List on <kubelet-dir>/pod-resources/kubelet.sock; if that socket is missing, the
+ * kubelet's checkpoint file. The kubelet answers 100 calls per second in bursts of 10, and rejects
+ * more with RESOURCE_EXHAUSTED (pkg/kubelet/apis/grpc/ratelimit.go): so queries are coalesced and
+ * spaced, and retried if rejected. */
 #pragma once
 
 #include <stdint.h>
@@ -14,39 +15,39 @@
 struct uv_loop_s;
 struct pod_resources;
 
-/* The text of device-plugins/kubelet_internal_checkpoint (pkg/kubelet/cm/devicemanager/checkpoint;
- * device IDs as a list up to 1.19, by NUMA node from 1.20 on). Returns how many entries were left
- * out, because their names are too long. -EMSGSIZE: more devices than a node has (16384). *ret is
- * untouched on failure. Messages name line or entry, not the file. */
+/* Parses device-plugins/kubelet_internal_checkpoint (pkg/kubelet/cm/devicemanager/checkpoint;
+ * device IDs are a list up to 1.19, grouped by NUMA node since 1.20). Returns the number of entries
+ * left out because their names are too long. -EMSGSIZE: more devices than a node has (16384). *ret
+ * is untouched on failure. Messages contain line or entry, not the file. */
 int pod_checkpoint_parse(struct pod_list *ret, const char *text, size_t len, struct err *);
-/* The same of the file below the kubelet's folder; messages name it. */
+/* Reads and parses the file below the kubelet's folder; messages contain its name. */
 int pod_checkpoint_read(struct pod_list *ret, const char *kubelet_dir, struct err *);
-/* The kubelet takes out what an ended pod had when it next gives something away, not before
- * (allocateContainerResources() in pkg/kubelet/cm/devicemanager). Takes out the entries of pods
- * that have no folder any more in <kubelet-dir>/pods. */
-void pod_checkpoint_drop_gone(struct pod_list *, const char *kubelet_dir);
+/* Removes the entries of pods that have no folder in <root_dir>/pods any more. The kubelet keeps
+ * the entries of an ended pod until its next allocation (allocateContainerResources() in
+ * pkg/kubelet/cm/devicemanager). */
+void pod_checkpoint_drop_gone(struct pod_list *, const char *root_dir);
 
-/* After every question: the list that is known now, borrowed. asked_ms: loop time at which the
- * question was sent, so that everything before it is in the list; 0: it was not answered, the list
- * is as old as before. */
+/* Called after every query with the last known list, borrowed. asked_ms: loop time at which the
+ * query was sent, so earlier changes are in the list; 0: it failed, the list is unchanged. */
 typedef void pod_resources_fn(const struct pod_list *, uint64_t asked_ms, void *arg);
 
-/* Asks at once, and by itself again when another kubelet makes its socket. */
+/* Queries at once, and again whenever a new kubelet creates its socket. folder: of that socket,
+ * copied. The kubelet's checkpoint is in kubelet_dir. */
 int pod_resources_open(struct pod_resources **ret, struct uv_loop_s *, const char *kubelet_dir,
-		       pod_resources_fn *, void *arg, struct err *);
-/* The list may have changed: asks soon. Every request made before the question is sent is answered
- * by it. */
+		       const char *folder, pod_resources_fn *, void *arg, struct err *);
+/* Queries soon, because the list may have changed. Requests made before the query is sent are
+ * served by that one query. */
 void pod_resources_refresh(struct pod_resources *);
-/* The last list; empty with POD_SOURCE_NONE until there is one. */
+/* The last list; empty with POD_SOURCE_NONE before the first. */
 const struct pod_list *pod_resources_list(const struct pod_resources *);
-/* The kubelet has allocated the device since: whoever the last list named for it has it no more. */
+/* Marks an allocation of the last list as outdated: the kubelet has allocated the device again. */
 void pod_resources_disprove(struct pod_resources *, const char *resource, const char *id);
-/* The last question had an answer, and the one under way has not been waited for longer than
- * answers take: the next answer is near. */
+/* True if an answer can be expected soon: the last query was answered, and a running one has not
+ * exceeded the usual time. */
 bool pod_resources_answers(const struct pod_resources *);
-/* Questions sent, and those that failed (refused, timed out, no answer). */
+/* Number of queries, and of those that failed (rejected, timed out, no answer). */
 void pod_resources_counts(const struct pod_resources *, uint64_t *ret_asked, uint64_t *ret_failed);
-/* Why the last question had no answer; "" = it had one, or there is no kubelet. */
+/* Why the last query failed; "" = it succeeded, or there is no kubelet. */
 const char *pod_resources_trouble(const struct pod_resources *);
 /* NULL is fine. */
 void pod_resources_close(struct pod_resources *);

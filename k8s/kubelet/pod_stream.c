@@ -1,8 +1,9 @@
-/* pod_stream.c - see pod_stream.h.
+// SPDX-License-Identifier: Apache-2.0
+/* pod_stream.c - decodes a list as it arrives.
  *
- * A push parser of protobuf's wire format: a stack of the messages that are open, a table of the
- * fields that are read. A text is collected, then belongs to its message; what a message knows is
- * set in the entries below it when it ends. */
+ * A push parser of protobuf's wire format: a stack of open messages, and a table of the fields to
+ * read. A text is collected for its message; when a message ends, its texts are set in the entries
+ * below it. */
 #include "pod_stream.h"
 
 #include <errno.h>
@@ -12,25 +13,25 @@
 #include "claim_device.h"
 #include "pod_entries.h"
 
-/* One more than the longest name, so that a longer one is seen to be too long. */
+/* One more than the longest name, so that longer ones are detected. */
 #define TEXT_SIZE  (POD_NAME_SIZE + 1)
 /* The response, a pod, a container, its claim, a device of it. */
 #define DEPTH	   5
-/* Claims may be of anything; of more entries than these they are left out. */
+/* Claims may be for any kind of device; entries beyond this number are left out. */
 #define CLAIMS_MAX (POD_LIST_MAX / 2)
 
 enum wire { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_LEN = 2, WIRE_32 = 5 };
 
 enum message { RESPONSE, POD, CONTAINER, DEVICES, CLAIM, CLAIM_DEVICE };
 
-/* The names that an entry is made of. */
+/* The names in an entry. */
 enum name { NAME_POD, NAME_NAMESPACE, NAME_CONTAINER, NAME_RESOURCE, NAME_ID, N_NAMES };
 
-/* A field that is read: another message, or a name. */
+/* A field to read: another message, or a name. */
 static const struct field {
 	enum message in;
 	unsigned number;
-	enum message message; /* RESPONSE: it is a name */
+	enum message message; /* RESPONSE: the field is a name */
 	enum name name;
 } fields[] = {
 	{RESPONSE, 1, .message = POD},
@@ -49,7 +50,7 @@ static const struct field {
 
 #define N_FIELDS (sizeof(fields) / sizeof(*fields))
 
-/* A message that is open: where it ends, and its first entry. */
+/* An open message: its end, and its first entry. */
 struct level {
 	enum message message;
 	uint64_t end;
@@ -59,16 +60,16 @@ struct level {
 enum state { STATE_TAG, STATE_VARINT, STATE_LENGTH, STATE_SKIP, STATE_TEXT };
 
 struct pod_stream {
-	struct pod_list list; /* complete */
-	struct pod_list pod;  /* of the pod that is open; names are set when their message ends */
+	struct pod_list list; /* of complete pods */
+	struct pod_list pod;  /* of the open pod; names are set when their message ends */
 	size_t left_out;
 
 	enum state state;
-	uint64_t at; /* bytes that were read */
+	uint64_t at; /* bytes read */
 	uint64_t varint;
 	unsigned shift;
-	const struct field *field; /* that is open; NULL: not read */
-	uint64_t left;		   /* of its bytes */
+	const struct field *field; /* the open field; NULL: skipped */
+	uint64_t left;		   /* bytes left of it */
 	struct level levels[DEPTH];
 	size_t depth;
 	char text[TEXT_SIZE];
@@ -96,7 +97,7 @@ static const char **pod_stream_place_of(struct pod_device *d, enum name name)
 	return &d->id;
 }
 
-/* A name of a message that has ended, in all entries below it. */
+/* Sets a name of an ended message in all entries below it. */
 static int set_name(struct pod_stream *s, size_t first, enum name name)
 {
 	const char *text = first < s->pod.n ? pod_list_text(&s->pod, s->names[name]) : "";
@@ -267,14 +268,15 @@ static int take_varint(struct pod_stream *s, uint8_t byte)
 	return 0;
 }
 
-/* A NUL is no part of a name: what stands for it is refused as one later. */
+/* A NUL is replaced by a character that is invalid in names, so that the entry is rejected
+ * later. */
 static void pod_stream_take_text(struct pod_stream *s, const uint8_t *bytes, size_t n)
 {
 	for (size_t i = 0; i < n && s->n_text < TEXT_SIZE - 1; i++)
 		s->text[s->n_text++] = (char)(bytes[i] ? bytes[i] : 0x7f);
 }
 
-/* Returns how many bytes it took. */
+/* Returns the number of bytes consumed. */
 static size_t take_bytes(struct pod_stream *s, const uint8_t *bytes, size_t len, int *ret_code)
 {
 	const size_t n = s->left < len ? (size_t)s->left : len;

@@ -1,13 +1,15 @@
-/* pod_stream.h - a ListPodResourcesResponse as it arrives, piece by piece. Pure.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pod_stream.h - decodes a ListPodResourcesResponse as it arrives, piece by piece. Pure.
  *
- * A list may have tens of megabytes, nearly all of them claims' CDI names: fields that are not read
- * are skipped as they arrive, so memory follows the devices that are listed, not the bytes. Field
- * numbers: k8s.io/kubelet/pkg/apis/podresources/v1/api.proto. Fields may come in any order.
+ * A list may have tens of megabytes, nearly all of them CDI names of claims: unneeded fields are
+ * skipped as they arrive, so memory grows with the number of devices, not of bytes. Field numbers:
+ * k8s.io/kubelet/pkg/apis/podresources/v1/api.proto. Fields may come in any order.
  *
- * What a pod has by a claim (dynamic_resources) is an entry too: its resource is the name of the
- * DRA driver, which has no '/', its id the PCI address (claim_device.h) or the name that the driver
- * gave. An extended resource that a DRA driver serves is listed as a claim only. Of the claim the
- * device_name counts: with two devices the CDI names of the second are also the first's. */
+ * A device of a claim (dynamic_resources) is an entry, too: its resource is the name of the DRA
+ * driver, which has no '/', its id the PCI address (claim_device.h) or the name given by the
+ * driver. An extended resource served by a DRA driver is listed only as a claim. The device is
+ * identified by its device_name: with two devices, the CDI names of the second are also listed for
+ * the first. */
 #pragma once
 
 #include "pod_devices.h"
@@ -18,9 +20,9 @@ struct pod_stream;
 struct pod_stream *pod_stream_new(void);
 /* NULL is fine. */
 void pod_stream_free(struct pod_stream *);
-/* -EBADMSG: not such a message; -EMSGSIZE: more devices than a node has; -ENOMEM. Then only to be
- * freed. */
+/* -EBADMSG: not such a message; -EMSGSIZE: more devices than a node has; -ENOMEM. After a failure,
+ * it can only be freed. */
 int pod_stream_feed(struct pod_stream *, const uint8_t *, size_t len);
-/* The message is complete: its devices; entries with names that no such thing can have are left out
- * and counted. -EBADMSG: it is not; -ENOMEM. *ret is untouched on failure. */
+/* Call when the message is complete: returns its devices; entries with invalid names are left out
+ * and counted. -EBADMSG: it is incomplete; -ENOMEM. *ret is untouched on failure. */
 int pod_stream_end(struct pod_stream *, struct pod_list *ret, size_t *ret_left_out);

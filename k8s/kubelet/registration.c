@@ -1,4 +1,5 @@
-/* registration.c - a few facts, one deadline, and a pause that doubles. */
+// SPDX-License-Identifier: Apache-2.0
+/* registration.c - a state machine with one deadline and a doubling pause. */
 #include "registration.h"
 
 #include <stdio.h>
@@ -11,14 +12,14 @@
 #define PAUSE_LONG_MS 10000
 #define FRESH_MS      2000
 #define TROUBLE_MS    10000
-/* A kubelet opens its watch right after Register. It looks at new sockets of the registry every
- * second, and waits 10 s for one that does not answer. */
+/* How long to wait for a watch: a kubelet opens it right after Register. It checks for new sockets
+ * in the registry every second, and waits 10 s for one that does not answer. */
 #define WATCH_MS      10000
 #define WATCH_LONG_MS 160000
-/* A watch that lived this long was no failure. */
+/* A watch that lasted this long was successful. */
 #define STABLE_MS     10000
 
-/* Between tries while a kubelet is about to listen; the last one stays. */
+/* Pauses while a kubelet is about to listen; the last one is repeated. */
 static const uint32_t fresh_pauses_ms[] = {1, 2, 5, 10, 20, 50};
 
 void registration_init(struct registration_plan *r, uint64_t now_ms)
@@ -61,7 +62,7 @@ static uint64_t later(uint64_t a_ms, uint64_t b_ms)
 	return a_ms > b_ms ? a_ms : b_ms;
 }
 
-/* All was well until now, or begins anew. */
+/* Resets the pauses, after a success or for a new attempt. */
 static void start_over(struct registration_plan *r, uint64_t now_ms)
 {
 	r->pause_ms = 0;
@@ -99,7 +100,7 @@ static void trouble(struct registration_plan *r, const char *why)
 	snprintf(r->error, sizeof(r->error), "%s", why ? why : "");
 }
 
-/* Left in peace for so long, unless there is nothing that could be left in peace. */
+/* Waits this long for the kubelet's watch, unless we have no socket. */
 static void wait_for_watch(struct registration_plan *r, uint32_t ms, uint64_t now_ms)
 {
 	if (r->serving)
@@ -115,7 +116,7 @@ static void registration_succeeded(struct registration_plan *r, uint64_t now_ms)
 	wait_for_watch(r, WATCH_MS, now_ms);
 }
 
-/* What was asked of the kubelet until now does not count. */
+/* Drops the result of earlier calls. */
 static void forget_registration(struct registration_plan *r)
 {
 	r->registered = r->refused = r->calling = false;
@@ -131,7 +132,7 @@ void registration_want(struct registration_plan *r, uint64_t now_ms)
 
 static void meet_kubelet(struct registration_plan *r, uint64_t now_ms)
 {
-	r->earliest_ms = now_ms; /* what was tried before was tried with another */
+	r->earliest_ms = now_ms; /* earlier attempts were for another kubelet */
 	start_over(r, now_ms);
 	r->fresh_ms = now_ms;
 	r->n_nobody = 0;
@@ -142,7 +143,7 @@ static void meet_kubelet(struct registration_plan *r, uint64_t now_ms)
 	forget_registration(r);
 	r->error[0] = '\0';
 	if (r->watchers)
-		r->serving = false; /* making the socket anew ends the old watch */
+		r->serving = false; /* creating the socket again ends the old watch */
 }
 
 void registration_kubelet(struct registration_plan *r, bool there, bool is_new, uint64_t now_ms)
@@ -257,7 +258,7 @@ void registration_watched(struct registration_plan *r, unsigned watchers, uint64
 		lost_watch(r, now_ms);
 }
 
-/* What is to be done as soon as the time has come. */
+/* The next step, regardless of the time. */
 static enum registration_step due_step(const struct registration_plan *r)
 {
 	if (!r->wanted)
@@ -281,7 +282,7 @@ enum registration_step registration_next(struct registration_plan *r, uint64_t n
 		return REGISTRATION_WAIT;
 	r->earliest_ms = now_ms + PAUSE_MIN_MS;
 	if (step == REGISTRATION_CALL) {
-		if (r->registered) /* and this is how long we waited for its watch */
+		if (r->registered) /* registered, but the time for its watch is over */
 			trouble(r, "it was told of the resource, but does not watch its list");
 		r->registered = false;
 		r->calling = true;

@@ -1,9 +1,10 @@
-/* dir_watch.c - inotify on a folder and on every folder that its path leads through.
+// SPDX-License-Identifier: Apache-2.0
+/* dir_watch.c - inotify on a folder and on every folder on its path.
  *
- * Happy path: an event in the folder itself is a hint with its name. An event that concerns the
- * path (the next name of a folder on it came, went or was replaced; a watched folder was deleted or
- * moved) makes us walk the path again, and is a hint without a name.
- * Can fail by: lost events (as the above), watches that run out later (tried again each second). */
+ * An event in the folder itself is reported as a hint with a name. After an event on the path (the
+ * next folder was created, removed or replaced; a watched folder was deleted or moved), or after
+ * lost events, the path is walked again and a hint without a name is reported. If watches run out,
+ * this is retried every second. */
 #include "dir_watch.h"
 
 #include <limits.h>
@@ -16,18 +17,18 @@
 
 #include "array.h"
 #include "cleanup.h"
-#include "due.h"
+#include "timer.h"
 
 #define WATCH_GONE (IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
 #define WATCH_PATH (IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | WATCH_GONE)
 #define WATCH_DIR  (WATCH_PATH | IN_CLOSE_WRITE | IN_ATTRIB)
 
-#define LINKS_MAX 40 /* as the kernel, MAXSYMLINKS in linux/include/linux/namei.h */
+#define LINKS_MAX 40 /* like the kernel's MAXSYMLINKS in linux/include/linux/namei.h */
 #define RETRY_MS  1000
-/* Per wake-up, so that a storm of events cannot keep the loop from its other work. */
+/* Reads per wake-up of the loop, so that an event storm cannot block it. */
 #define READS_MAX 16
 
-/* A folder on the way: what happens to `next` in it changes where the path leads. */
+/* A folder on the path: a change of `next` in it changes the target of the path. */
 struct step {
 	int wd;
 	char *next; /* owned; NULL: this is the folder itself */
@@ -37,7 +38,7 @@ struct dir_watch {
 	char *dir;
 	int fd;
 	uv_poll_t poll;
-	struct due retry;
+	struct timer retry;
 	struct step *steps;
 	size_t n_steps;
 	dir_watch_fn *fn;
@@ -47,13 +48,13 @@ struct dir_watch {
 
 /* --- walking the path ------------------------------------------------------------------------- */
 
-/* A path being walked: where we are, and what is left to go. */
+/* A path being walked: the current position, and the rest. */
 struct walk {
 	char at[PATH_MAX], rest[PATH_MAX];
 	unsigned n_links;
 };
 
-/* Takes the next name off the rest. */
+/* Removes the next name from the rest. */
 static bool next_name(struct walk *w, char name[NAME_MAX + 1])
 {
 	size_t skip = strspn(w->rest, "/"), len = strcspn(w->rest + skip, "/");
@@ -74,7 +75,7 @@ static bool join_path(char ret[PATH_MAX], const char *dir, const char *name)
 	return snprintf(ret, PATH_MAX, "%s%s%s", dir, slash, name) < PATH_MAX;
 }
 
-/* Goes to the name, or puts what it links to in front of the rest. */
+/* Enters the name, or prepends its link target to the rest. */
 static int enter_name(struct walk *w, const char *name)
 {
 	char path[PATH_MAX], link[PATH_MAX], rest[PATH_MAX];
@@ -100,15 +101,15 @@ static int enter_name(struct walk *w, const char *name)
 	return 0;
 }
 
-/* A watch on the folder where the walk is. */
+/* Watches the folder at the current position. */
 static int add_step(struct dir_watch *w, const char *at, const char *next)
 {
 	struct step *s = array_push(w->steps, w->n_steps);
 
 	if (!s)
 		return -ENOMEM;
-	/* A folder that is on the path twice has one watch, with the later mask: the last is the
-	 * widest. */
+	/* A folder that is on the path twice has only one watch, with the later mask; the last one
+	 * is the largest. */
 	s->wd = inotify_add_watch(w->fd, at, next ? WATCH_PATH : WATCH_DIR);
 	if (s->wd < 0) {
 		w->n_steps--;
@@ -118,7 +119,8 @@ static int add_step(struct dir_watch *w, const char *at, const char *next)
 	return next && !s->next ? -ENOMEM : 0;
 }
 
-/* The path ends early: what comes is told by the last watch. */
+/* True if the rest of the path does not exist: the last watch reports when its next name is
+ * created. */
 static bool dir_watch_is_missing(int code)
 {
 	return code == -ENOENT || code == -ENOTDIR || code == -ELOOP;
@@ -134,10 +136,10 @@ static int dir_watch_walk_path(struct dir_watch *w, struct walk *walk)
 		more = next_name(walk, name);
 		if (!more && walk->rest[strspn(walk->rest, "/")] != '\0')
 			return -ENAMETOOLONG;
-		/* First the watch, then the look: what comes in between is an event. */
+		/* Watch before reading, so that a change in between is an event. */
 		r = add_step(w, walk->at, more ? name : NULL);
 		if (r == -EACCES && more)
-			r = 0; /* may be passed, but not watched */
+			r = 0; /* can be entered, but not watched */
 		if (r == 0 && more)
 			r = enter_name(walk, name);
 	} while (r == 0 && more);
@@ -147,15 +149,15 @@ static int dir_watch_walk_path(struct dir_watch *w, struct walk *walk)
 static void drop_steps(struct dir_watch *w)
 {
 	for (size_t i = 0; i < w->n_steps; i++) {
-		inotify_rm_watch(w->fd, w->steps[i].wd); /* may be gone with its folder */
+		inotify_rm_watch(w->fd, w->steps[i].wd); /* may have been removed with its folder */
 		free(w->steps[i].next);
 	}
 	free(take_ptr(w->steps));
 	w->n_steps = 0;
 }
 
-/* Watches are never used again by the kernel under the same number before 2^31 others: events of
- * the old ones that are still queued mean nobody. */
+/* Walks the path again with new watches. Queued events of old watches match no new one, because the
+ * kernel reuses numbers only after 2^31 others. */
 static int look_again(struct dir_watch *w)
 {
 	struct walk *walk = calloc(1, sizeof(*walk));
@@ -176,7 +178,7 @@ static int look_again(struct dir_watch *w)
 static void path_changed(struct dir_watch *w)
 {
 	if (look_again(w) < 0)
-		due_in(&w->retry, RETRY_MS);
+		timer_in(&w->retry, RETRY_MS);
 	w->fn(NULL, w->arg);
 }
 
@@ -185,7 +187,7 @@ static void on_retry(void *arg)
 	path_changed(arg);
 }
 
-/* Something happened to where the path leads. */
+/* Is the event about the path itself? */
 static bool is_on_path(const struct step *s, const struct inotify_event *ev, const char *name)
 {
 	if (ev->mask & (IN_IGNORED | IN_UNMOUNT | IN_DELETE_SELF | IN_MOVE_SELF))
@@ -194,7 +196,7 @@ static bool is_on_path(const struct step *s, const struct inotify_event *ev, con
 	       !(ev->mask & (IN_ATTRIB | IN_CLOSE));
 }
 
-/* Whether the path has to be walked again. Names are told right away. */
+/* Returns whether the path has to be walked again. Hints with names are delivered at once. */
 static bool apply_event(struct dir_watch *w, const struct inotify_event *ev)
 {
 	const char *name = ev->len ? ev->name : NULL;
@@ -211,7 +213,7 @@ static bool apply_event(struct dir_watch *w, const struct inotify_event *ev)
 	return on_path;
 }
 
-/* Whether there may be more. */
+/* Returns whether there may be more. */
 static bool read_events(struct dir_watch *w, bool *on_path)
 {
 	char buf[4096] __attribute__((aligned(__alignof__(struct inotify_event))));
@@ -243,7 +245,7 @@ static void dir_watch_on_readable(uv_poll_t *poll, int status, int events)
 static void dir_watch_free(struct dir_watch *w)
 {
 	if (w->fd >= 0)
-		close(w->fd); /* and all its watches */
+		close(w->fd); /* this also removes all watches */
 	for (size_t i = 0; i < w->n_steps; i++)
 		free(w->steps[i].next);
 	free(w->steps);
@@ -260,7 +262,7 @@ static void dir_watch_on_poll_closed(uv_handle_t *poll)
 {
 	struct dir_watch *w = poll->data;
 
-	due_close(&w->retry, on_retry_closed);
+	timer_close(&w->retry, on_retry_closed);
 }
 
 void dir_watch_close(struct dir_watch *w)
@@ -268,7 +270,7 @@ void dir_watch_close(struct dir_watch *w)
 	if (!w || w->closed)
 		return;
 	w->closed = true;
-	due_at(&w->retry, DUE_NEVER);
+	timer_at(&w->retry, TIMER_NEVER);
 	uv_close((uv_handle_t *)&w->poll, dir_watch_on_poll_closed);
 }
 
@@ -279,7 +281,7 @@ static const char *limit_of(int code)
 				 : "";
 }
 
-/* Not in the loop yet. */
+/* Before the handles are in the loop. */
 static int start_watch(struct dir_watch *w, const char *dir)
 {
 	if (dir[0] == '\0')
@@ -311,7 +313,7 @@ int dir_watch_open(struct dir_watch **ret, struct uv_loop_s *loop, const char *d
 		dir_watch_free(w);
 		return err_set(e, r, "cannot watch \"%s\": %s%s", dir, strerror(-r), limit_of(r));
 	}
-	due_init(&w->retry, loop, on_retry, w);
+	timer_init(&w->retry, loop, on_retry, w);
 	w->poll.data = w;
 	uv_poll_start(&w->poll, UV_READABLE, dir_watch_on_readable);
 	*ret = w;

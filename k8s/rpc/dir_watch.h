@@ -1,8 +1,9 @@
-/* dir_watch.h - tells when names in a folder change (inotify(7)), also while the folder itself
- * comes and goes.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* dir_watch.h - reports changes of names in a folder (inotify(7)), even if the folder itself is
+ * removed and created again.
  *
- * Only hints: which name something happened to. NULL: anything may have changed (the folder was
- * made, deleted or replaced, or events were lost). */
+ * Reports are hints: a name that may have changed, or NULL if anything may have changed (the folder
+ * was created, deleted or replaced, or events were lost). */
 #pragma once
 
 #include <stdint.h>
@@ -16,9 +17,9 @@ struct dir_watch;
  * attributes changed; borrowed. */
 typedef void dir_watch_fn(const char *name, void *arg);
 
-/* A folder that does not exist yet is waited for through the folders that its path leads through,
- * links included; these are watched in any case, so that a replaced parent is seen. Fails when the
- * kernel's limits for inotify are used up. No hint comes for what is there already. */
+/* The folder need not exist yet. The folders on its path, including links, are watched, too, so
+ * that its creation or a replaced parent is noticed. Fails if the kernel's limits for inotify are
+ * reached. Gives no hints for existing entries. */
 int dir_watch_open(struct dir_watch **ret, struct uv_loop_s *, const char *dir, dir_watch_fn *,
 		   void *arg, struct err *);
 /* NULL is fine. */

@@ -1,12 +1,12 @@
-/* file_id.h - whether a socket's file is still the one it was: a path may get another file at any
- * time. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* file_id.h - identifies a socket's file, to detect that the file at a path was replaced. */
 #pragma once
 
 #include <stdbool.h>
 #include <sys/stat.h>
 
-/* Inodes are used again, so the time of birth belongs to it: nobody writes to a socket's inode, its
- * mtime stays. All zero: no file. */
+/* Inode numbers are reused, so the time of creation is included; it is the mtime, because a
+ * socket's inode is never written. All zero: no file. */
 struct file_id {
 	dev_t dev;
 	ino_t ino;
@@ -29,7 +29,7 @@ static inline struct file_id file_id_of_socket(const char *path)
 	return file_id_of(&st);
 }
 
-/* The path may be a link to it. */
+/* As file_id_of_socket(), but follows a symbolic link at the path. */
 static inline struct file_id file_id_of_linked_socket(const char *path)
 {
 	struct stat st;

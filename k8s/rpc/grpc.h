@@ -1,15 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* grpc.h - gRPC over HTTP/2, either side of one connection. Pure: bytes in, bytes out; no socket,
  * no loop, no clock, no log.
  *
  * Serves and makes unary and server-streaming calls; requests are one message. Wire format: gRPC's
  * PROTOCOL-HTTP2 document (request: HEADERS with :path /package.Service/Method and content-type
  * application/grpc, one length-prefixed message; response: HEADERS, messages, trailers with
- * grpc-status and a percent-encoded grpc-message, or trailers alone). HTTP/2 itself, RFC 9113, is
- * libnghttp2's.
- * `:authority` may hold anything: kubelets before 1.26 send a socket path.
+ * grpc-status and a percent-encoded grpc-message, or trailers alone). libnghttp2 implements HTTP/2,
+ * RFC 9113. `:authority` may be anything: kubelets before 1.26 send a socket path.
  *
- * Lives: a connection owns its calls. A call is valid until its `end` hook has returned or, for a
- * call we serve, until grpc_finish() or its `cancel` hook. Hooks are only called from within
+ * Lifetimes: a connection owns its calls. A client's call is valid until its `end` hook has
+ * returned, a server's until grpc_finish() or its `cancel` hook. Hooks are only called from
  * grpc_feed(), grpc_tick(), grpc_cancel() and grpc_conn_free(); they may start, send, finish and
  * cancel calls and shut the connection down, but not feed, take from, tick or free it. */
 #pragma once
@@ -20,7 +20,7 @@
 
 #include "err.h"
 
-/* google.golang.org/grpc/codes and every other implementation: the canonical codes. */
+/* The canonical codes of google.golang.org/grpc/codes and every other implementation. */
 enum grpc_status {
 	GRPC_OK = 0,
 	GRPC_CANCELLED = 1,
@@ -50,113 +50,115 @@ struct grpc_conn;
 struct grpc_call;
 
 struct grpc_limits {
-	/* Bytes of one received message; larger ones end in RESOURCE_EXHAUSTED. What has arrived
-	 * of unfinished ones is kept below four of this size per connection. 0 = 4 MiB. */
+	/* Maximum bytes of a received message; larger ones end in RESOURCE_EXHAUSTED. Unfinished
+	 * messages of a connection may use four times this in total. 0 = 4 MiB. */
 	size_t max_message;
-	uint32_t max_calls; /* open at a time on one connection, on either side; 0 = 100 */
-	/* Keep-alive while calls are open: after a silence of this length the peer is asked (PING),
-	 * after another one it is dead. 0 = none. grpc-go and grpc-core end connections of clients
-	 * that ask more often than every 5 minutes. */
+	uint32_t max_calls; /* open at the same time on one connection, on either side; 0 = 100 */
+	/* Keep-alive while calls are open: a PING is sent after this time without data, and the
+	 * peer counts as dead after the same time without an answer. 0 = none. grpc-go and
+	 * grpc-core close the connections of clients that send PINGs more often than every 5
+	 * minutes. */
 	uint32_t ping_ms;
 };
 
 /* A server's hooks. */
 struct grpc_service {
-	/* The request of a call is complete. Answered by any number of grpc_send() and one
+	/* The request of a call is complete. Answer it with any number of grpc_send() and one
 	 * grpc_finish(), now or later. path and bytes are borrowed until it returns. */
 	void (*request)(struct grpc_call *, const char *path, const uint8_t *message, size_t len,
 			void *arg);
-	/* The call is over before grpc_finish(): cancelled by the client, its grpc-timeout passed
-	 * (answered for us), or the connection ended. It may not be touched after this returns. */
+	/* The call ended before grpc_finish(): cancelled by the client, its grpc-timeout expired
+	 * (we send that answer), or the connection ended. It must not be used after this
+	 * returns. */
 	void (*cancel)(struct grpc_call *, void *arg);
 	void *arg;
 };
 
 /* A client call's hooks. */
 struct grpc_reply {
-	/* One message of the answer; NULL: the caller does not care. */
+	/* One message of the answer; NULL: not needed. */
 	void (*message)(struct grpc_call *, const uint8_t *message, size_t len, void *arg);
-	/* Exactly once per started call, its last word: the peer's status and text, or UNAVAILABLE
-	 * when the connection ended, DEADLINE_EXCEEDED, CANCELLED. */
+	/* Called exactly once per started call, at its end: the peer's status and text, or
+	 * UNAVAILABLE if the connection ended, DEADLINE_EXCEEDED, CANCELLED. */
 	void (*end)(struct grpc_call *, enum grpc_status, const char *text, void *arg);
 	void *arg;
-	/* Instead of `message`, unless NULL: what has arrived of a message, in order. left: bytes
-	 * of it that are to come, 0 = this was the last part. Nothing is kept; max_message is a
-	 * limit as for whole ones. */
+	/* Unless NULL, called instead of `message` for each part of a message as it arrives, in
+	 * order. left: bytes of the message still to come, 0 = last part. Nothing is stored;
+	 * max_message applies as for whole messages. */
 	void (*part)(struct grpc_call *, const uint8_t *bytes, size_t len, size_t left, void *arg);
 };
 
-/* NULL limits: all 0. -ENOMEM. now_ms: any monotonic clock, the same for all
- * calls. */
+/* NULL limits: all 0. -ENOMEM. now_ms: any monotonic clock, the same for all calls. */
 int grpc_server_new(struct grpc_conn **ret, const struct grpc_limits *, const struct grpc_service *,
 		    uint64_t now_ms);
 int grpc_client_new(struct grpc_conn **ret, const struct grpc_limits *, uint64_t now_ms);
 /* NULL is fine. Ends every call: `end` with UNAVAILABLE, `cancel`. */
 void grpc_conn_free(struct grpc_conn *);
 
-/* Bytes from the peer. < 0: the connection is lost for what `err` says (not HTTP/2, protocol error,
- * out of memory), now and whenever asked again: send what is pending, then close. */
+/* Processes bytes from the peer. < 0: the connection is lost for the reason in `err` (not HTTP/2,
+ * protocol error, out of memory), also in later calls: send what is pending, then close. */
 int grpc_feed(struct grpc_conn *, const uint8_t *bytes, size_t len, uint64_t now_ms, struct err *);
-/* The next bytes for the peer, valid until the next call on this connection; each byte is given
- * once. 0: none now. A server has none before its client has begun. Take only what can be written:
- * what is not taken keeps a fast producer waiting, and bounds what a flooding peer costs. What goes
- * wrong here is told by grpc_tick(), for which grpc_deadline() then asks. */
+/* Returns the next bytes for the peer, valid until the next call on this connection; each byte is
+ * returned once. 0: none now. A server has none before its client has begun. Take only what can be
+ * written: this slows down a fast producer, and limits the cost of a flooding peer. Failures here
+ * are reported by grpc_tick(), which grpc_deadline() then requests. */
 ssize_t grpc_take(struct grpc_conn *, const uint8_t **ret);
-/* Neither side has anything left to say: close. After a GOAWAY from either side and the last call.
- */
+/* True after a GOAWAY from either side, when the last call has ended and nothing is left to send:
+ * close the connection. */
 bool grpc_is_done(const struct grpc_conn *);
-/* No new call can be started: either side said GOAWAY, or the connection failed. */
+/* True if no new call can be started: either side sent GOAWAY, or the connection failed. */
 bool grpc_is_closing(const struct grpc_conn *);
-/* Says GOAWAY: calls in progress go on, new ones are refused. */
+/* Sends GOAWAY: running calls continue, new ones are rejected. */
 void grpc_shutdown(struct grpc_conn *);
 
-/* When grpc_tick() is wanted next, 0 = at once, UINT64_MAX = not at all. Changes with every call
- * on the connection. */
+/* When to call grpc_tick() next, 0 = at once, UINT64_MAX = never. Changes with every call on the
+ * connection. */
 uint64_t grpc_deadline(const struct grpc_conn *);
-/* Ends calls whose deadline has passed, and says what grpc_take() could not. < 0: as for
+/* Ends calls whose deadline has passed, and reports failures of grpc_take(). < 0: as for
  * grpc_feed(), or the peer is dead (no answer to PING). */
 int grpc_tick(struct grpc_conn *, uint64_t now_ms, struct err *);
 
 /* Client: starts a call with its one request message (copied). timeout_ms 0 = none. NULL: out of
- * memory, the connection is closing, or max_calls are open. `end` is not called from within. */
+ * memory, the connection is closing, or max_calls are open. `end` is not called before it
+ * returns. */
 struct grpc_call *grpc_start(struct grpc_conn *, const char *path, const uint8_t *message,
 			     size_t len, uint32_t timeout_ms, const struct grpc_reply *,
 			     uint64_t now_ms);
-/* Client: gives a call up; `end` (CANCELLED) comes from within. */
+/* Client: cancels a call; calls `end` (CANCELLED) before it returns. */
 void grpc_cancel(struct grpc_call *);
 
-/* Server: queues one message (copied). -ENOMEM, or -EMSGSIZE above 4 GiB. 0 and dropped when the
- * call is lost and `cancel` is about to say so. */
+/* Server: queues one message (copied). -ENOMEM, or -EMSGSIZE above 4 GiB. 0 and dropped if the call
+ * is lost and `cancel` is about to be called. */
 int grpc_send(struct grpc_call *, const uint8_t *message, size_t len);
-/* Server: bytes queued by grpc_send() that the peer's window has not let through yet. */
+/* Server: bytes queued by grpc_send() that are held back by the peer's window. */
 size_t grpc_backlog(const struct grpc_call *);
-/* Server: the last word; the call may not be touched any more. text may be NULL. */
+/* Server: ends the call, which must not be used after that. text may be NULL. */
 void grpc_finish(struct grpc_call *, enum grpc_status, const char *text);
 /* Server: keeps the request of an open call until the call ends, for grpc_export(). */
 void grpc_keep_request(struct grpc_call *);
 
-/* --- a server's connection that another process goes on with ---------------------------------- */
+/* --- moving a server's connection to another process ----------------------------------------- */
 
-/* What the successor has to know: the requests of the open calls, as the client would send them to
- * a new server, and how far the client's windows are used up. One call is answered in part (a
- * stream of messages); what the others have been asked is asked again. Header fields have no state:
- * both sides are told to use no dynamic table (RFC 7541 section 4.2). */
+/* The state for the successor: the requests of the open calls, as the client would send them to a
+ * new server, and how much of the client's windows is used. One call may be partly answered (a
+ * stream of messages); the requests of the others are made again. Header fields have no state: both
+ * sides disable the dynamic table (RFC 7541 section 4.2). */
 struct grpc_kept {
 	uint8_t *requests; /* frames; heap */
 	size_t len;
 	uint32_t initial_window, max_frame; /* the client's settings */
 	uint32_t connection_credit;	    /* added to its connection's window */
-	uint32_t stream_sent;		    /* then taken off both by the stream */
+	uint32_t stream_sent;		    /* then used from both windows by the stream */
 	int32_t stream;
 };
 
-/* Server, with nothing left to be taken. The connection goes on; it is to be given up without
- * another byte. -ENOENT: no call is answered in part; -EBUSY: more than one is, or something is
- * under way; -ENOMEM. */
+/* For a server whose output was taken completely. The connection stays open, but must be abandoned
+ * without sending another byte. -ENOENT: no call is partly answered; -EBUSY: more than one is, or
+ * something is in progress; -ENOMEM. */
 int grpc_export(const struct grpc_conn *, uint64_t now_ms, struct grpc_kept *ret);
-/* A new server's connection goes on with that one: its service is asked again what is open, and
- * what it says first to the stream follows what the client has got. -EPROTO: the service does not
- * answer the stream at once; -ENOMEM. Free the connection then. */
+/* Resumes that state on a new server's connection: its service gets the open requests again, and
+ * the first messages that it sends on the stream follow those that the client has received.
+ * -EPROTO: the service does not answer the stream at once; -ENOMEM. Free the connection then. */
 int grpc_resume(struct grpc_conn *, const struct grpc_kept *, uint64_t now_ms);
 /* Any pointer of the owner's. */
 void grpc_call_set_data(struct grpc_call *, void *);

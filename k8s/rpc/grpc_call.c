@@ -1,9 +1,10 @@
-/* grpc_call.c - a call's life, of either side: who still has to hear of it, and when its memory
- * goes. Pure.
+// SPDX-License-Identifier: Apache-2.0
+/* grpc_call.c - the life cycle of a call, on either side: when its owner is notified, and when it
+ * is freed. Pure.
  *
- * A call ends in two places, in any order: HTTP/2 closes its stream (is_closed), and its owner is
- * told or says the last word himself (is_told). Owners are told only where grpc.h allows hooks, so
- * an end that happens elsewhere waits for grpc_reap(). */
+ * A call ends in two ways, in any order: HTTP/2 closes its stream (is_closed), and its owner is
+ * notified or ends it itself (is_told). Owners are notified only where grpc.h allows hooks, so ends
+ * at other times wait for grpc_reap(). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +23,7 @@ struct grpc_call *grpc_call_new(struct grpc_conn *c)
 	call->link = c->calls_end;
 	*c->calls_end = call;
 	c->calls_end = &call->next;
-	if (c->n_calls++ == 0) /* a silence before the call proves nothing */
+	if (c->n_calls++ == 0) /* the time before the call does not count as silence */
 		c->alive_ms = c->now_ms;
 	return call;
 }
@@ -145,7 +146,7 @@ void *grpc_call_data(const struct grpc_call *call)
 	return call->data;
 }
 
-/* --- of another process ----------------------------------------------------------------------- */
+/* --- resumed connections ---------------------------------------------------------------------- */
 
 size_t grpc_resumed_read(struct grpc_call *call, uint8_t *buf, size_t size)
 {

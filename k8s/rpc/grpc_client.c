@@ -1,4 +1,5 @@
-/* grpc_client.c - calls that we make: started, answered, given up. Pure. */
+// SPDX-License-Identifier: Apache-2.0
+/* grpc_client.c - a client's calls: started, answered, cancelled. Pure. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,7 +50,7 @@ static int submit_request(struct grpc_call *call, const char *path, uint32_t tim
 	n = request_fields(nv, path, timeout_ms ? timeout : NULL);
 	call->stream = nghttp2_submit_request(c->session, NULL, nv, n, &source, call);
 	if (call->stream == NGHTTP2_ERR_STREAM_ID_NOT_AVAILABLE)
-		c->is_left = true; /* after 2^30 calls: another connection is needed */
+		c->is_left = true; /* after 2^30 calls: a new connection is needed */
 	return call->stream < 0 ? call->stream : 0;
 }
 
@@ -80,7 +81,7 @@ void grpc_cancel(struct grpc_call *call)
 {
 	if (call->is_told)
 		return;
-	call->is_over = false; /* an end that waits to be told comes too late */
+	call->is_over = false; /* an end that is still to be reported is replaced */
 	grpc_call_end(call, GRPC_CANCELLED, "cancelled");
 	grpc_call_tell(call);
 	grpc_call_reset(call, NGHTTP2_CANCEL);
@@ -93,7 +94,7 @@ void grpc_client_expire(struct grpc_call *call)
 	grpc_call_reset(call, NGHTTP2_CANCEL);
 }
 
-/* The answer cannot be used, whatever else comes. */
+/* The answer is unusable, regardless of what follows. */
 static void grpc_give_up(struct grpc_call *call, enum grpc_status status, const char *text)
 {
 	grpc_assembler_reset(&call->in, &call->conn->held);
@@ -106,7 +107,7 @@ static void refuse_head(struct grpc_call *call)
 	const struct grpc_head *h = &call->head;
 	char text[80];
 
-	if (h->grpc_status > 0) { /* an OK that comes with an HTTP error is none */
+	if (h->grpc_status > 0) { /* an OK together with an HTTP error does not count */
 		grpc_give_up(call, (enum grpc_status)h->grpc_status, h->message);
 		return;
 	}
@@ -196,7 +197,7 @@ void grpc_client_data(struct grpc_call *call, const uint8_t *bytes, size_t len)
 	}
 }
 
-/* The server need not have waited for all of the request. */
+/* The server may answer before it has read the whole request. */
 static void stop_sending(struct grpc_call *call)
 {
 	if (nghttp2_session_get_stream_local_close(call->conn->session, call->stream) == 0)

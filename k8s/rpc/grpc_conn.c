@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 /* grpc_conn.c - one connection: bytes in, bytes out, time, its end. Pure. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "grpc_internal.h"
 
-#define SLICE	  (16u << 10) /* calls that were taken back are freed after each */
+#define SLICE	  (16u << 10) /* reset calls are freed after each slice */
 #define KEPT_ROOM 4096u
 
 static struct grpc_limits full_limits(const struct grpc_limits *limits)
@@ -108,14 +109,14 @@ static void drop_taken(struct grpc_conn *c)
 	c->stage.room = 0;
 }
 
-/* Lets nghttp2 write, within bounds. */
+/* Lets nghttp2 write, within limits. */
 static void stage(struct grpc_conn *c)
 {
 	const uint8_t *bytes;
 	ssize_t n;
 
 	drop_taken(c);
-	/* Who speaks HTTP/1 shall not get our SETTINGS for an answer. */
+	/* A client that speaks HTTP/1 must not get our SETTINGS as an answer. */
 	if (c->is_server && !c->is_heard)
 		return;
 	while (!c->is_broken && c->stage.len < GRPC_STAGE_MAX) {
@@ -146,8 +147,8 @@ static const char http1_answer[] = "HTTP/1.1 505 HTTP Version Not Supported\r\n"
 				   "Content-Length: 36\r\n\r\n"
 				   "This socket speaks gRPC over HTTP/2\n";
 
-/* What an HTTP/1 peer's first bytes look like: "GET …" to a server, "HTTP/1.1 …" to a client.
- * 1 = like this, 0 = not, -1 = as far as can be told yet. */
+/* Do the peer's first bytes look like HTTP/1, i.e. "GET …" to a server or "HTTP/1.1 …" to a client?
+ * 1 = yes, 0 = no, -1 = more bytes are needed. */
 static int is_http1(const struct grpc_conn *c)
 {
 	size_t n = 0;
@@ -167,10 +168,10 @@ static bool starts_like_http2(const struct grpc_conn *c)
 {
 	if (c->is_server)
 		return memcmp(c->first, NGHTTP2_CLIENT_MAGIC, c->n_first) == 0;
-	return c->first[0] != 'H'; /* a frame of 4 MiB */
+	return c->first[0] != 'H'; /* as the length of a frame, this would be over 4 MiB */
 }
 
-/* Looks at the connection's first bytes. < 0: lost, 0: wait for more, 1: go on. */
+/* Checks the connection's first bytes. < 0: lost, 0: wait for more, 1: continue. */
 static int check_preface(struct grpc_conn *c, const uint8_t *bytes, size_t len)
 {
 	size_t n = sizeof(c->first) - c->n_first;
@@ -206,8 +207,8 @@ static void check_flood(struct grpc_conn *c)
 	grpc_conn_fail(c, -EPROTO, "the peer asks for more than it reads");
 }
 
-/* At the end of feed and tick: reasons for ending a call or the connection show up when nghttp2
- * writes, and here the owner can still be told. */
+/* Called at the end of feed and tick: nghttp2 detects some failures only when it writes, and here
+ * the owner can still be notified. */
 static int grpc_settle(struct grpc_conn *c, struct err *err)
 {
 	stage(c);

@@ -1,4 +1,5 @@
-/* grpc_failure.c - why a connection is lost, and whether it takes new calls. Pure. */
+// SPDX-License-Identifier: Apache-2.0
+/* grpc_failure.c - why a connection is lost, and whether it accepts new calls. Pure. */
 #include "grpc_internal.h"
 
 int grpc_conn_fail(struct grpc_conn *c, int code, const char *text)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* grpc_frame.c - length-prefixed messages: collected from DATA, queued for DATA. Pure. */
 #include <endian.h>
 #include <stdlib.h>
@@ -34,7 +35,7 @@ static int take_prefix(struct grpc_assembler *a, const uint8_t **bytes, size_t *
 	return a->len <= max ? 0 : -EMSGSIZE;
 }
 
-/* Room for n more bytes. */
+/* Makes room for n more bytes. */
 static int grpc_make_room(struct grpc_assembler *a, size_t n, size_t max, size_t *held)
 {
 	size_t room = a->room ? a->room : FIRST_ROOM;

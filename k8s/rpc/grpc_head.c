@@ -1,5 +1,6 @@
-/* grpc_head.c - header lists of requests and responses, field by field. Requests are checked here
- * and not by nghttp2, which would refuse a socket path as :authority. Pure. */
+// SPDX-License-Identifier: Apache-2.0
+/* grpc_head.c - header lists of requests and responses, field by field. Requests are checked here,
+ * because nghttp2 would reject a socket path as :authority. Pure. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -194,7 +195,7 @@ void grpc_head_take_response(struct grpc_head *h, const char *name, size_t name_
 	if (!count_field(h, &f))
 		return;
 	if (is_name(&f, ":status"))
-		h->http_status = parse_http_status(&f); /* nghttp2 let only digits through */
+		h->http_status = parse_http_status(&f); /* nghttp2 accepts only digits */
 	else if (is_name(&f, "content-type"))
 		h->is_grpc = is_grpc_type(&f);
 	else if (is_name(&f, "grpc-status"))

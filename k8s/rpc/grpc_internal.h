@@ -1,41 +1,43 @@
-/* grpc_internal.h - what the files behind grpc.h share. Pure. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* grpc_internal.h - shared by the files behind grpc.h. Pure. */
 #pragma once
 
 #include <nghttp2/nghttp2.h>
 
 #include "grpc.h"
 
-/* How much one peer can make us hold, beside messages. */
+/* Limits of memory per peer, besides messages. */
 enum {
 	GRPC_HEADERS_MAX = 16 << 10, /* a header list, counted as in RFC 9113 section 6.5.2 */
-	GRPC_FRAMES_MAX = 1000,	     /* answers to PING, SETTINGS and refused calls not taken yet */
-	GRPC_STAGE_MAX = 64 << 10,   /* bytes made ready for grpc_take() at a time */
-	GRPC_TEXT_MAX = 2000,	     /* bytes of a status text that we send */
-	GRPC_PREFIX = 5,	     /* of a message: compressed flag, u32 length */
+	GRPC_FRAMES_MAX = 1000,	   /* answers to PING, SETTINGS and rejected calls not taken yet */
+	GRPC_STAGE_MAX = 64 << 10, /* bytes prepared for grpc_take() at a time */
+	GRPC_TEXT_MAX = 2000,	   /* bytes of a status text that we send */
+	GRPC_PREFIX = 5,	   /* of a message: compressed flag, u32 length */
 };
 
 #define GRPC_NEVER UINT64_MAX
 
-/* --- grpc_text.c: how things are spelled ---------------------------------------------------- */
+/* --- grpc_text.c: text formats ---------------------------------------------------------------- */
 
-/* Percent-encodes for a header field; cut at a character near GRPC_TEXT_MAX. malloc'd, NULL = out
- * of memory. */
+/* Percent-encodes for a header field; truncated at a character near GRPC_TEXT_MAX. malloc'd, NULL =
+ * out of memory. */
 char *grpc_percent_encode(const char *text);
-/* The opposite. What is not UTF-8 or NUL becomes U+FFFD, a broken escape stays as it is. */
+/* Decodes it. Invalid UTF-8 and NUL become U+FFFD, a broken escape is unchanged. */
 char *grpc_percent_decode(const char *bytes, size_t len);
-/* "20S" in milliseconds, rounded up. False: not a timeout. */
+/* Converts "20S" to milliseconds, rounded up. False: not a timeout. */
 bool grpc_parse_timeout(const char *s, size_t len, uint64_t *ret_ms);
-/* Rounded up where eight digits do not suffice. */
+/* Rounded up if eight digits are not enough. */
 void grpc_format_timeout(uint32_t ms, char *ret, size_t size);
-/* -1: not a number. Numbers that are no status are GRPC_UNKNOWN. */
+/* -1: not a number. Numbers that are not a status become GRPC_UNKNOWN. */
 int grpc_parse_status(const char *s, size_t len);
-/* What an answer without grpc-status means, and a stream's or the connection's error code. */
+/* The status of an answer without grpc-status, and of a stream's or the connection's error code. */
 enum grpc_status grpc_status_of_http(unsigned status);
 enum grpc_status grpc_status_of_h2(uint32_t error_code);
 
 /* --- grpc_frame.c: messages in the stream of bytes -------------------------------------------- */
 
-/* Collects one message at a time. Memory follows what has arrived, not what a prefix promises. */
+/* Collects one message at a time. Memory grows with the bytes received, not with the announced
+ * length. */
 struct grpc_assembler {
 	uint8_t prefix[GRPC_PREFIX];
 	unsigned n_prefix;
@@ -43,13 +45,14 @@ struct grpc_assembler {
 	size_t len, have, room;
 };
 
-/* Takes bytes up to the end of a message and steps over them. 1: complete, 0: more is needed,
- * -EMSGSIZE: larger than max, -EOPNOTSUPP: compressed, -EBADMSG: not a message, -ENOMEM. `held`
- * counts the bytes held by all assemblers of a connection and stays below four messages. */
+/* Consumes bytes up to the end of a message. 1: complete, 0: needs more, -EMSGSIZE: larger than
+ * max, -EOPNOTSUPP: compressed, -EBADMSG: not a message, -ENOMEM. `held` counts the bytes held by
+ * all assemblers of a connection; it is limited to four messages. */
 int grpc_assemble(struct grpc_assembler *, const uint8_t **bytes, size_t *len, size_t max,
 		  size_t *held);
-/* The same without keeping anything: *ret, *ret_n is what of a message is among the bytes, and they
- * are stepped over. 1: there is such a part, the last one if have == len then, to be reset. */
+/* As grpc_assemble(), but stores nothing: *ret, *ret_n is the part of a message among the bytes,
+ * which is consumed. 1: there is a part; it is the last one if have == len, then reset the
+ * assembler. */
 int grpc_assemble_part(struct grpc_assembler *, const uint8_t **bytes, size_t *len, size_t max,
 		       const uint8_t **ret, size_t *ret_n);
 void grpc_assembler_reset(struct grpc_assembler *, size_t *held);
@@ -61,13 +64,13 @@ static inline bool grpc_assembler_is_empty(const struct grpc_assembler *a)
 /* Messages with their prefixes, waiting for the peer's window. */
 struct grpc_queue {
 	struct grpc_chunk *first, **end;
-	size_t size; /* bytes not given yet */
+	size_t size; /* bytes not taken yet */
 };
 
 void grpc_queue_init(struct grpc_queue *);
 int grpc_queue_add(struct grpc_queue *, const uint8_t *message, size_t len);
 size_t grpc_queue_give(struct grpc_queue *, uint8_t *buf, size_t size);
-/* The first one has been given in part. */
+/* The first message has been taken partly. */
 bool grpc_queue_is_torn(const struct grpc_queue *);
 void grpc_queue_drop(struct grpc_queue *);
 
@@ -89,12 +92,13 @@ void grpc_head_init(struct grpc_head *);
 void grpc_head_done(struct grpc_head *);
 /* A new list of the same stream begins (trailers). */
 void grpc_head_next(struct grpc_head *);
-/* One field of a request, of a response. */
+/* Adds one field of a request or a response. */
 void grpc_head_take_request(struct grpc_head *, const char *name, size_t name_len,
 			    const char *value, size_t len);
 void grpc_head_take_response(struct grpc_head *, const char *name, size_t name_len,
 			     const char *value, size_t len);
-/* Why a request cannot be served, in words: 0 = it can, else the HTTP status to say it with. */
+/* Why a request cannot be served: returns the HTTP status to send, and status and text; 0 = it can
+ * be served. */
 unsigned grpc_head_refusal(const struct grpc_head *, enum grpc_status *ret, const char **ret_text);
 nghttp2_nv grpc_nv(const char *name, const char *value);
 
@@ -110,17 +114,17 @@ struct grpc_call {
 	struct grpc_assembler in;
 	struct grpc_queue out;
 	struct grpc_reply reply; /* client */
-	enum grpc_status status; /* the last word: to be sent (server), to be told (client) */
+	enum grpc_status status; /* the final one: to be sent (server), reported (client) */
 	char *text;		 /* server: percent-encoded; NULL = none */
 	bool has_message;	 /* server: the assembler holds the request */
-	bool is_requested;	 /* server: the owner knows the call */
-	bool is_kept;		 /* server: so is its request, in the assembler */
+	bool is_requested;	 /* server: the owner's request hook was called */
+	bool is_kept;		 /* server: its request is kept in the assembler */
 	bool is_answered;	 /* server: the response's headers are submitted */
 	bool is_finished;	 /* server: nothing is added to `out` any more */
-	bool is_over;		 /* the owner is to be told */
-	bool is_told;		 /* the owner has forgotten it; also when he never knew it */
-	bool is_closed;		 /* HTTP/2 has forgotten it */
-	bool is_remote_done;	 /* the peer said END_STREAM */
+	bool is_over;		 /* the owner must be notified */
+	bool is_told;		 /* the owner was notified, or its request hook was never called */
+	bool is_closed;		 /* HTTP/2 has closed its stream */
+	bool is_remote_done;	 /* the peer sent END_STREAM */
 };
 
 struct grpc_conn {
@@ -130,19 +134,19 @@ struct grpc_conn {
 	bool is_server;
 	struct grpc_call *calls, **calls_end; /* oldest first */
 	size_t n_calls;
-	uint64_t now_ms;   /* of the entry we are in */
-	uint64_t alive_ms; /* when the peer gave its last sign of life */
+	uint64_t now_ms;   /* time of the current call into this connection */
+	uint64_t alive_ms; /* when the peer last sent anything */
 	bool is_ping_out;
-	bool is_heard;	/* the peer began as HTTP/2 does */
-	bool is_shut;	/* we said GOAWAY */
-	bool is_left;	/* the peer did */
-	bool is_dirty;	/* somebody is to be told or freed */
+	bool is_heard;	/* the peer's first bytes were HTTP/2 */
+	bool is_shut;	/* we sent GOAWAY */
+	bool is_left;	/* the peer sent it */
+	bool is_dirty;	/* some call has to be reported or freed */
 	bool is_broken; /* nghttp2 cannot be used any more */
 	bool is_freed;
 	struct err err; /* why it failed; code 0 = it did not */
 	bool is_err_told;
-	char goodbye[160]; /* of the peer's GOAWAY, if it was an error */
-	char first[16];	   /* what the peer said first: to tell HTTP/1 */
+	char goodbye[160]; /* text of the peer's GOAWAY, if it was an error */
+	char first[16];	   /* the peer's first bytes, to recognise HTTP/1 */
 	size_t n_first;
 	size_t held; /* by assemblers */
 	struct {
@@ -151,28 +155,28 @@ struct grpc_conn {
 		bool is_taken;
 	} stage;
 	struct {
-		int32_t stream; /* that another process has begun to answer; 0 = none */
-		uint32_t sent;	/* bytes of it that are not in our account of the windows yet */
+		int32_t stream; /* partly answered by another process; 0 = none */
+		uint32_t sent;	/* bytes of that stream not yet accounted for in our windows */
 		bool has_headers;
-		bool is_padding; /* the frame that nghttp2 makes is of those bytes */
+		bool is_padding; /* the frame that nghttp2 is making has those bytes */
 	} resumed;
 };
 
 /* grpc_call.c */
 struct grpc_call *grpc_call_new(struct grpc_conn *);
 void grpc_call_free(struct grpc_call *);
-/* HTTP/2 has closed the stream: freed at once if nobody is to be told. */
+/* HTTP/2 has closed the stream: frees the call at once if no notification is pending. */
 void grpc_call_close(struct grpc_call *, uint32_t error_code);
-/* Says the last word to the owner, once. */
+/* Notifies the owner of the end, once. */
 void grpc_call_tell(struct grpc_call *);
-/* Client: notes the last word, the first one counts. text may be NULL. */
+/* Client: sets the final status; only the first one counts. text may be NULL. */
 void grpc_call_end(struct grpc_call *, enum grpc_status, const char *text);
 void grpc_call_reset(struct grpc_call *, uint32_t error_code);
-/* What another process has sent already: it is accounted for, and not sent. Bytes for a frame, 0 =
- * no more of these. */
+/* Data that another process has sent already: it is accounted for, but not sent. Returns bytes for
+ * a frame, 0 = none left. */
 size_t grpc_resumed_read(struct grpc_call *, uint8_t *buf, size_t size);
 bool grpc_resumed_is_sent(struct grpc_conn *, const uint8_t *frame, size_t len);
-/* Tells and frees whoever waits for it. */
+/* Sends pending notifications, and frees ended calls. */
 void grpc_reap(struct grpc_conn *);
 
 /* grpc_server.c */
@@ -191,9 +195,9 @@ void grpc_client_expire(struct grpc_call *);
 
 /* grpc_failure.c: the first failure is kept. */
 int grpc_conn_fail(struct grpc_conn *, int code, const char *text);
-/* What nghttp2 said: fatal errors break the connection. */
+/* Checks nghttp2's return value: fatal errors break the connection. */
 int grpc_conn_check(struct grpc_conn *, int nghttp2_code);
-/* 0, or the failure, which has been told now. */
+/* Returns 0, or the failure, which counts as reported now. */
 int grpc_conn_failure(struct grpc_conn *, struct err *);
 
 /* grpc_session.c */

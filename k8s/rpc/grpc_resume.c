@@ -1,17 +1,18 @@
-/* grpc_resume.c - a server's connection that another process goes on with. Pure.
+// SPDX-License-Identifier: Apache-2.0
+/* grpc_resume.c - moves a server's connection to another process. Pure.
  *
- * HTTP/2's state cannot be copied out of nghttp2, but it can be made: a new session is fed what a
- * client would have sent for the calls that are open, and what it wants to send for a stream that
- * has been answered in part (response headers, and as many bytes as the client's windows lack) is
- * accounted for and thrown away. */
+ * HTTP/2's state cannot be copied out of nghttp2, but it can be rebuilt: a new session is fed the
+ * bytes that a client would send for the open calls, and what it wants to send on a partly answered
+ * stream (response headers, and as many bytes as are used of the client's windows) is accounted for
+ * and discarded. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "grpc_internal.h"
 
-#define FRAME_MAX    16384 /* which every peer takes, RFC 9113 section 4.2 */
+#define FRAME_MAX    16384 /* the size that every peer accepts, RFC 9113 section 4.2 */
 #define FIRST_WINDOW 65535 /* of a connection, section 6.9.2 */
-#define FIELD_MAX    126   /* a string whose length takes one byte, RFC 7541 section 5.1 */
+#define FIELD_MAX    126   /* a string whose length fits into one byte, RFC 7541 section 5.1 */
 /* "Literal Header Field without Indexing -- New Name", section 6.2.2 */
 #define LITERAL	     0x00
 /* "Dynamic Table Size Update" to 0, section 6.3 */
@@ -92,7 +93,7 @@ static void add_field(struct bytes *b, const char *name, const char *value)
 	add_string(b, value);
 }
 
-/* --- out -------------------------------------------------------------------------------------- */
+/* --- exporting -------------------------------------------------------------------------------- */
 
 static void add_headers(struct bytes *b, const struct grpc_call *call, uint64_t now_ms)
 {
@@ -146,7 +147,7 @@ static void add_message(struct bytes *b, const struct grpc_call *call)
 	} while (left > 0);
 }
 
-/* 1: answered in part, 0: not at all; -EBUSY. */
+/* 1: partly answered, 0: not answered; -EBUSY. */
 static int progress(const struct grpc_call *call)
 {
 	if (!call->is_requested || !call->is_kept || call->is_finished || call->is_closed ||
@@ -169,7 +170,8 @@ static int find_stream(const struct grpc_conn *c, const struct grpc_call **ret)
 	return *ret ? 0 : -ENOENT;
 }
 
-/* Nothing that only this process knows: bytes to be sent, or tables of header fields. */
+/* True if the connection has no state that cannot be exported: bytes to send, or tables of header
+ * fields. */
 static bool is_at_rest(const struct grpc_conn *c)
 {
 	return c->is_server && c->is_heard && !c->is_shut && !c->is_left && !c->is_broken &&
@@ -225,7 +227,7 @@ int grpc_export(const struct grpc_conn *c, uint64_t now_ms, struct grpc_kept *re
 	return 0;
 }
 
-/* --- in --------------------------------------------------------------------------------------- */
+/* --- resuming -------------------------------------------------------------------------------- */
 
 static int feed(struct grpc_conn *c, const uint8_t *bytes, size_t len, uint64_t now_ms)
 {
@@ -234,7 +236,8 @@ static int feed(struct grpc_conn *c, const uint8_t *bytes, size_t len, uint64_t 
 	return grpc_feed(c, bytes, len, now_ms, &ignored) < 0 ? -EPROTO : 0;
 }
 
-/* What a client says first, and that it has seen our settings; what we say to that it knows. */
+/* Feeds a client's first bytes and its acknowledgement of our settings, and discards our answers,
+ * which the client has already. */
 static int grpc_greet(struct grpc_conn *c, const struct grpc_kept *k, uint64_t now_ms)
 {
 	struct bytes b = {0};

@@ -1,4 +1,5 @@
-/* grpc_server.c - calls that we serve: refused, requested, answered. Pure. */
+// SPDX-License-Identifier: Apache-2.0
+/* grpc_server.c - a server's calls: rejected, requested, answered. Pure. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +8,7 @@
 #define MAX_FIELDS  8
 #define NUMBER_SIZE 12 /* of any int, as text */
 
-/* The fields of a response's first header list, with the status when nothing else follows. */
+/* The fields of a response's first header list, with the status if nothing else follows. */
 static size_t response_fields(const struct grpc_call *call, unsigned http_status, bool with_status,
 			      nghttp2_nv nv[MAX_FIELDS], char http[NUMBER_SIZE],
 			      char grpc[NUMBER_SIZE])
@@ -25,13 +26,13 @@ static size_t response_fields(const struct grpc_call *call, unsigned http_status
 	nv[n++] = grpc_nv("grpc-status", grpc);
 	if (call->text)
 		nv[n++] = grpc_nv("grpc-message", call->text);
-	/* What a client that compresses should have known. */
+	/* The encodings we accept, for a client that compresses. */
 	if (call->status == GRPC_UNIMPLEMENTED)
 		nv[n++] = grpc_nv("grpc-accept-encoding", "identity");
 	return n;
 }
 
-/* Headers and status in one: nothing was or will be sent. */
+/* Sends headers and status as one list, because nothing else was or will be sent. */
 static void submit_status_alone(struct grpc_call *call, unsigned http_status)
 {
 	struct grpc_conn *c = call->conn;
@@ -56,7 +57,7 @@ static int submit_trailers(struct grpc_call *call)
 	return nghttp2_submit_trailer(call->conn->session, call->stream, nv, n);
 }
 
-/* nghttp2_data_source_read_callback: messages as they come, then the status. */
+/* nghttp2_data_source_read_callback: queued messages, then the status. */
 static ssize_t grpc_server_on_read(nghttp2_session *session, int32_t stream, uint8_t *buf,
 				   size_t length, uint32_t *data_flags, nghttp2_data_source *source,
 				   void *arg)
@@ -102,7 +103,7 @@ static void set_status(struct grpc_call *call, enum grpc_status status, const ch
 
 /* --- requests ------------------------------------------------------------------------------- */
 
-/* Our own last word, before the owner has heard of the call. */
+/* Ends a call with an error before the owner's request hook is called. */
 static void grpc_call_refuse(struct grpc_call *call, unsigned http_status, enum grpc_status status,
 			     const char *text)
 {
@@ -213,13 +214,13 @@ void grpc_keep_request(struct grpc_call *call)
 
 /* --- answers -------------------------------------------------------------------------------- */
 
-/* Wakes the stream up when it was waiting for something to send. */
+/* Resumes a stream that was waiting for data. */
 static void resume(struct grpc_call *call)
 {
 	struct grpc_conn *c = call->conn;
 	int r = nghttp2_session_resume_data(c->session, call->stream);
 
-	/* It was not waiting, which is fine. */
+	/* INVALID_ARGUMENT: the stream was not deferred, which is no error. */
 	if (r != NGHTTP2_ERR_INVALID_ARGUMENT)
 		grpc_conn_check(c, r);
 }
@@ -261,7 +262,7 @@ void grpc_finish(struct grpc_call *call, enum grpc_status status, const char *te
 		submit_status_alone(call, 200);
 	else if (call->out.size > 0)
 		resume(call);
-	else /* at once: DATA is not asked for while the window is shut */
+	else /* at once: nghttp2 does not request DATA while the window is closed */
 		grpc_conn_check(call->conn, submit_trailers(call));
 }
 
@@ -271,9 +272,10 @@ void grpc_server_expire(struct grpc_call *call)
 
 	call->deadline_ms = GRPC_NEVER;
 	grpc_call_tell(call);
-	if (is_dead(call) || was_finished != call->is_finished) /* the hook's word counts */
+	if (is_dead(call) || was_finished != call->is_finished) /* the hook has ended it */
 		return;
-	/* Half a message cannot be taken back; and an answer that the window holds back is late. */
+	/* A partly sent message cannot be withdrawn, and an answer that is held back by the window
+	 * is too late. */
 	if (call->is_finished || grpc_queue_is_torn(&call->out)) {
 		call->is_finished = true;
 		grpc_call_reset(call, NGHTTP2_CANCEL);

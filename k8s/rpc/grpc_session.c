@@ -1,13 +1,14 @@
-/* grpc_session.c - what nghttp2 tells us about the connection's frames, sorted by call. Pure. */
+// SPDX-License-Identifier: Apache-2.0
+/* grpc_session.c - nghttp2's callbacks for the connection's frames, dispatched to calls. Pure. */
 #include <string.h>
 
 #include "grpc_internal.h"
 
 enum {
-	/* What a peer may send before we acknowledge: a list of devices is megabytes. */
+	/* Flow-control windows: large enough for a list of devices, which has megabytes. */
 	STREAM_WINDOW = 1 << 20,
 	CONNECTION_WINDOW = 4 << 20,
-	/* Calls that a client takes back at once, and how many more each second. */
+	/* Limit for calls reset by a client: at once, and per second. */
 	RESETS_BURST = 1000,
 	RESETS_PER_SECOND = 33,
 };
@@ -137,7 +138,8 @@ static int on_close(nghttp2_session *session, int32_t stream, uint32_t error_cod
 	return 0;
 }
 
-/* A request that cannot be sent any more has no stream that would be closed, */
+/* The request could not be sent: ends its call here, because nghttp2 may have no stream to
+ * close. */
 static int on_not_sent(nghttp2_session *session, const nghttp2_frame *frame, int code, void *arg)
 {
 	struct grpc_conn *c = arg;
@@ -150,14 +152,14 @@ static int on_not_sent(nghttp2_session *session, const nghttp2_frame *frame, int
 		call = call->next;
 	if (!call)
 		return 0;
-	/* or one that is closed next. */
+	/* If there is a stream, nghttp2 closes it next, and must not find the call. */
 	nghttp2_session_set_stream_user_data(session, call->stream, NULL);
 	grpc_call_close(call, NGHTTP2_REFUSED_STREAM);
 	return 0;
 }
 
-/* Answered before it was complete: what still comes of the request is of no use. RFC 9113 section
- * 8.1; nghttp2 would not send the answer if it knew earlier. */
+/* The answer was complete before the request, so reset the stream: the rest of the request is not
+ * needed (RFC 9113 section 8.1). If reset earlier, nghttp2 would not send the answer. */
 static void on_answer_sent(nghttp2_session *session, int32_t stream)
 {
 	struct grpc_call *call = call_of(session, stream);
@@ -166,7 +168,7 @@ static void on_answer_sent(nghttp2_session *session, int32_t stream)
 		grpc_call_reset(call, NGHTTP2_NO_ERROR);
 }
 
-/* nghttp2 says why it ends a connection in the GOAWAY that it sends, and nowhere else. */
+/* nghttp2 reports why it ends a connection only in the GOAWAY that it sends. */
 static void on_goaway_sent(struct grpc_conn *c, const nghttp2_goaway *g)
 {
 	char text[200];
@@ -210,7 +212,7 @@ static int submit_settings(struct grpc_conn *c)
 		{c->is_server ? NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS
 			      : NGHTTP2_SETTINGS_ENABLE_PUSH,
 		 c->is_server ? c->limits.max_calls : 0},
-		/* A server's successor cannot know such a table: see grpc_export(). */
+		/* A server's successor cannot restore a dynamic table: see grpc_export(). */
 		{NGHTTP2_SETTINGS_HEADER_TABLE_SIZE, 0},
 	};
 	size_t n = sizeof(settings) / sizeof(settings[0]) - !c->is_server;

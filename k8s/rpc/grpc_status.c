@@ -1,4 +1,5 @@
-/* grpc_status.c - status codes: their names, and what other protocols' codes mean in them. Pure. */
+// SPDX-License-Identifier: Apache-2.0
+/* grpc_status.c - names of status codes, and their mapping to other protocols' codes. Pure. */
 #include <nghttp2/nghttp2.h>
 
 #include "cleanup.h"
@@ -29,7 +30,7 @@ const char *grpc_status_name(enum grpc_status status)
 	return (size_t)status < ARRAY_SIZE(names) ? names[status] : "UNKNOWN";
 }
 
-/* A status' first row is its errno. */
+/* The first row of a status is its errno. */
 static const struct {
 	int code;
 	enum grpc_status status;

@@ -1,4 +1,5 @@
-/* grpc_text.c - how gRPC spells texts, timeouts and status codes in header fields: its
+// SPDX-License-Identifier: Apache-2.0
+/* grpc_text.c - the text formats of messages, timeouts and status codes in header fields: gRPC's
  * PROTOCOL-HTTP2 document. Pure. */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@ static bool grpc_is_plain(char c)
 	return c >= ' ' && c <= '~' && c != '%';
 }
 
-/* Where to cut a text: at a character's start. */
+/* Length of the text, truncated at the start of a character. */
 static size_t text_cut_length(const char *text)
 {
 	size_t len = strnlen(text, GRPC_TEXT_MAX);
@@ -54,7 +55,7 @@ static int hex_digit_value(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Undoes the escapes; the terminator is not counted. */
+/* Decodes the escapes; returns the length without the NUL. */
 static size_t unescape(const char *bytes, size_t len, char *to)
 {
 	size_t n = 0;
@@ -75,7 +76,7 @@ static size_t unescape(const char *bytes, size_t len, char *to)
 
 char *grpc_percent_decode(const char *bytes, size_t len)
 {
-	/* What has been read lies behind what is written: a bad byte becomes three. */
+	/* The decoded bytes are at the end of the buffer, because an invalid byte becomes three. */
 	char *ret = malloc(3 * len + 2), *to = ret, *from, *end;
 
 	if (!ret)

@@ -1,5 +1,6 @@
-/* proto_budget.c - counts what protobuf-c asks for; nothing is given back before the end, because
- * what it frees on the way (tables of fields) it has used all the same. */
+// SPDX-License-Identifier: Apache-2.0
+/* proto_budget.c - counts protobuf-c's allocations. Memory freed during a decode (tables of fields)
+ * still counts. */
 #include "proto_budget.h"
 
 #include <errno.h>
@@ -8,7 +9,7 @@
 #define BUDGET_BASE   4096
 #define BUDGET_FACTOR 32
 
-/* glibc's malloc(): a word of its own, multiples of 16, 32 at least. */
+/* glibc's malloc(): one word of overhead, multiples of 16, at least 32. */
 static size_t cost(size_t size)
 {
 	size_t chunk = (size + 8 + 15) & ~(size_t)15;

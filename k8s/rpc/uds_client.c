@@ -1,28 +1,27 @@
-/* uds_client.c - happy path: a call goes out on the connection that is up, its answer comes from
- * there.
+// SPDX-License-Identifier: Apache-2.0
+/* uds_client.c - sends each call on the current connection.
  *
- * Can fail by: nobody at the path (told at once), a listener whose queue is full (tried again until
- * the call's time is up), a connection that is lost. Whatever was started is never started again.
+ * If there is no listener at the path, the call fails at once; if the listener's queue is full,
+ * connecting is retried until the call's timeout. A call that was sent is never repeated.
  *
- * A connection (channel) that is not up any more (the peer hung up or said GOAWAY; it has not said
- * a word to a call that ran out of time) keeps the calls it has, and the next call gets a new one.
- * Hence a server may be replaced between two calls without its clients seeing it. */
+ * If a connection (channel) becomes unusable, because the peer hung up, sent GOAWAY, or sent
+ * nothing before a call timed out, it keeps its calls, and the next call gets a new one. So a
+ * server can be replaced between two calls without an effect on its clients. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "due.h"
+#include "timer.h"
 #include "uds.h"
 #include "uds_link.h"
 #include "uds_socket.h"
 
-/* A listener whose queue is full is tried again this often, this long if the call has no timeout of
- * its own. */
+/* Retry interval for a listener with a full queue, and the limit for a call without a timeout. */
 #define CONNECT_RETRY_MS 10
 #define CONNECT_MAX_MS	 10000
 
 struct uds_channel {
-	struct uds_link link; /* first: the one is the other */
+	struct uds_link link; /* first, so that the pointers can be converted */
 	struct uds_client *client;
 	struct uds_channel *next, **at;
 	unsigned n_calls;
@@ -32,8 +31,8 @@ struct uds_channel {
 enum uds_call_state {
 	CALL_WAITING, /* for a connection */
 	CALL_RUNNING, /* on its channel */
-	CALL_ENDED,   /* to be told from the loop */
-	CALL_TOLD,    /* by the client's end; the channel's connection has still to let go of it */
+	CALL_ENDED,   /* to be reported from the loop */
+	CALL_TOLD,    /* reported when the client was closed; still in the channel's connection */
 };
 
 /* Oldest first. */
@@ -69,15 +68,15 @@ struct uds_client {
 	struct grpc_limits limits;
 	const struct grpc_limits *limits_or_null;
 	struct uv_loop_s *loop;
-	struct due due;
+	struct timer timer;
 	struct uds_channel *channels;
 	struct uds_call_list calls, ended;
 	uint64_t last_id;
-	unsigned n_users; /* its due and links, which point here */
+	unsigned n_users; /* its timer and links, which point here */
 	bool is_closed;
 };
 
-/* What is due or a channel does not point here any more. */
+/* Called when the timer or a channel no longer points here. */
 static void client_unuse(void *arg)
 {
 	struct uds_client *c = arg;
@@ -106,14 +105,14 @@ static void call_take_out(struct uds_call *call)
 		call->list->end = call->at;
 }
 
-/* The first one, taken out; NULL = none. */
+/* Removes and returns the first one; NULL = none. */
 static struct uds_call *call_pop(struct uds_call_list *list)
 {
 	struct uds_call *call = list->first;
 
 	if (!call)
 		return NULL;
-	list->first = call->next; /* as call_take_out() does, but seen by the analyser */
+	list->first = call->next; /* as in call_take_out(), for the static analyser */
 	call_take_out(call);
 	return call;
 }
@@ -125,19 +124,19 @@ static void call_free(struct uds_call *call)
 	free(call);
 }
 
-/* To be told from the loop. */
+/* Reports the end later, from the loop. */
 static void call_end(struct uds_call *call, enum grpc_status status, const char *text)
 {
 	call->state = CALL_ENDED;
-	call->grpc = NULL; /* gone by then */
+	call->grpc = NULL; /* freed by then */
 	call->status = status;
 	snprintf(call->text, sizeof(call->text), "%s", text);
 	call_take_out(call);
 	call_put(&call->client->ended, call);
-	due_in(&call->client->due, 0);
+	timer_in(&call->client->timer, 0);
 }
 
-/* Its last word now; frees it. Not in a list any more. */
+/* Reports the end now, and frees the call, which is in no list any more. */
 static void call_tell(struct uds_call *call, enum grpc_status status, const char *text)
 {
 	if (call->reply.end)
@@ -207,7 +206,7 @@ static int connect_channel(struct uds_client *c, struct uds_channel **ret)
 	return 0;
 }
 
-/* The one that is up, or a new one. -EAGAIN: the listener's queue is full. */
+/* The usable channel, or a new one. -EAGAIN: the listener's queue is full. */
 static int channel_find(struct uds_client *c, struct uds_channel **ret)
 {
 	for (struct uds_channel *ch = c->channels; ch; ch = ch->next)
@@ -218,8 +217,8 @@ static int channel_find(struct uds_client *c, struct uds_channel **ret)
 	return connect_channel(c, ret);
 }
 
-/* A call has ended there. A server that does not say a word within a call's time is not tried
- * again. */
+/* A call has ended on its channel. If the server sent nothing within a call's timeout, the channel
+ * is not used again. */
 static void channel_leave(struct uds_call *call, enum grpc_status status)
 {
 	struct uds_channel *ch = call->channel;
@@ -234,7 +233,7 @@ static void channel_leave(struct uds_call *call, enum grpc_status status)
 
 /* --- a call on its connection ----------------------------------------------------------------- */
 
-/* Why a call ended with its link; the socket knows better than the connection. */
+/* Why a call ended with its link; the socket's error is more precise than the connection's. */
 static const char *loss_reason(const struct uds_channel *ch, const char *text)
 {
 	return ch->link.why.code ? ch->link.why.msg : text;
@@ -283,7 +282,7 @@ static void uds_client_on_part(struct grpc_call *grpc, const uint8_t *bytes, siz
 		call->reply.part(grpc, bytes, len, left, call->reply.arg);
 }
 
-/* Milliseconds for grpc_start(): what is left of the timeout, 0 = none was asked for. */
+/* Remaining timeout in ms for grpc_start(); 0 = none. */
 static uint32_t time_left(const struct uds_call *call)
 {
 	uint64_t now_ms = uv_now(call->client->loop);
@@ -338,7 +337,7 @@ static void refuse_call(struct uds_call *call, int code)
 	call_end(call, GRPC_UNAVAILABLE, text);
 }
 
-/* The listener's queue is full: later. */
+/* The listener's queue is full: keeps the call for a retry. */
 static int keep_for_later(struct uds_call *call, const char *path, const uint8_t *message,
 			  size_t len)
 {
@@ -351,7 +350,7 @@ static int keep_for_later(struct uds_call *call, const char *path, const uint8_t
 	call->len = len;
 	call->state = CALL_WAITING;
 	call->give_up_ms = uv_now(call->client->loop) + CONNECT_MAX_MS;
-	due_within(&call->client->due, CONNECT_RETRY_MS);
+	timer_within(&call->client->timer, CONNECT_RETRY_MS);
 	return 0;
 }
 
@@ -378,7 +377,8 @@ int uds_client_call(struct uds_client *c, const char *path, const uint8_t *messa
 
 	if (c->is_closed)
 		return -ECANCELED;
-	uv_update_time(c->loop); /* a callback that took long is not on the call's time */
+	uv_update_time(
+		c->loop); /* the duration of the current callback must not reduce the timeout */
 	call = new_call(c, timeout_ms, reply);
 	if (!call)
 		return -ENOMEM;
@@ -397,7 +397,7 @@ int uds_client_call(struct uds_client *c, const char *path, const uint8_t *messa
 	return 0;
 }
 
-/* --- what the loop does ----------------------------------------------------------------------- */
+/* --- timer ------------------------------------------------------------------------------------ */
 
 static void retry_call(struct uds_call *call)
 {
@@ -413,7 +413,7 @@ static void retry_call(struct uds_call *call)
 		refuse_call(call, r);
 }
 
-/* Whether there are others that wait. */
+/* Returns whether calls are still waiting. */
 static bool retry_waiting(struct uds_client *c)
 {
 	struct uds_call *call, *next;
@@ -428,14 +428,14 @@ static bool retry_waiting(struct uds_client *c)
 	return is_waiting;
 }
 
-static void uds_client_on_due(void *arg)
+static void uds_client_on_timer(void *arg)
 {
 	struct uds_client *c = arg;
 	struct uds_call *call;
 
 	if (retry_waiting(c))
-		due_in(&c->due, CONNECT_RETRY_MS);
-	/* Their hooks may make, cancel and end any others, and close the client. */
+		timer_in(&c->timer, CONNECT_RETRY_MS);
+	/* Their hooks may start, cancel and end any others, and close the client. */
 	while (!c->is_closed && (call = call_pop(&c->ended)))
 		call_tell(call, call->status, call->text);
 }
@@ -462,7 +462,7 @@ int uds_client_open(struct uds_client **ret, struct uv_loop_s *loop, const char 
 	c->loop = loop;
 	c->calls.end = &c->calls.first;
 	c->ended.end = &c->ended.first;
-	due_init(&c->due, loop, uds_client_on_due, c);
+	timer_init(&c->timer, loop, uds_client_on_timer, c);
 	c->n_users = 1;
 	*ret = c;
 	return 0;
@@ -485,7 +485,7 @@ void uds_client_cancel(struct uds_client *c, uint64_t id)
 	grpc_cancel(call->grpc);
 }
 
-/* The last word now; what the connection says of it later is nobody's any more. */
+/* Reports the end now; later events of the connection are ignored. */
 static void abandon(struct uds_call *call)
 {
 	if (call->state != CALL_RUNNING) {
@@ -506,7 +506,7 @@ void uds_client_close(struct uds_client *c)
 	if (!c || c->is_closed)
 		return;
 	c->is_closed = true;
-	due_close(&c->due, client_unuse);
+	timer_close(&c->timer, client_unuse);
 	while ((call = call_pop(&c->calls)) || (call = call_pop(&c->ended)))
 		abandon(call);
 	for (ch = c->channels; ch; ch = next) {

@@ -1,7 +1,8 @@
-/* uds_link.c - happy path: readable -> feed -> hooks -> take -> send; the timer is where
- * grpc_deadline() wants it.
+// SPDX-License-Identifier: Apache-2.0
+/* uds_link.c - readable socket -> grpc_feed() -> hooks -> grpc_take() -> send; the timer follows
+ * grpc_deadline().
  *
- * Can fail by: the peer's end or reset, what grpc says is no gRPC, memory. Each ends the link. */
+ * The link ends on close or reset by the peer, data that is not gRPC, or lack of memory. */
 #include "uds_link.h"
 
 #include <stdlib.h>
@@ -10,14 +11,14 @@
 #include <unistd.h>
 
 #define READ_SIZE (32u << 10)
-/* Per wake-up, so that one busy peer cannot keep the loop from the others. */
+/* Reads per wake-up of the loop, so that a busy peer cannot block the others. */
 #define READS_MAX 8
 
 static void settle_link(struct uds_link *);
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
-static void uds_link_on_due_closed(void *arg)
+static void uds_link_on_timer_closed(void *arg)
 {
 	struct uds_link *l = arg;
 
@@ -27,10 +28,10 @@ static void uds_link_on_due_closed(void *arg)
 
 static void uds_link_on_poll_closed(uv_handle_t *poll)
 {
-	uds_link_on_due_closed(poll->data);
+	uds_link_on_timer_closed(poll->data);
 }
 
-/* Bytes the socket took, 0 = it is full, or negative errno. */
+/* Bytes accepted by the socket, 0 = it is full, or negative errno. */
 static ssize_t uds_link_send_some(const struct uds_link *l, const uint8_t *bytes, size_t len)
 {
 	ssize_t n;
@@ -54,7 +55,7 @@ static int keep_rest(struct uds_link *l, const uint8_t *bytes, size_t len)
 	return 0;
 }
 
-/* 1: nothing is left of it. */
+/* Writes buffered bytes. 1: all were written. */
 static int write_rest(struct uds_link *l)
 {
 	ssize_t n = uds_link_send_some(l, l->rest + l->rest_at, l->rest_len - l->rest_at);
@@ -82,7 +83,7 @@ static int write_next(struct uds_link *l)
 	return n == len ? 1 : keep_rest(l, bytes + n, (size_t)(len - n));
 }
 
-/* As much as the socket takes. */
+/* Writes as much as the socket accepts. */
 static int write_out(struct uds_link *l)
 {
 	int r;
@@ -104,7 +105,7 @@ static void finish_link(struct uds_link *l)
 	grpc_conn_free(conn);
 	l->n_busy--;
 	uv_close((uv_handle_t *)&l->poll, uds_link_on_poll_closed);
-	due_close(&l->due, uds_link_on_due_closed);
+	timer_close(&l->timer, uds_link_on_timer_closed);
 	close(l->fd);
 	free(l->rest);
 	l->rest = NULL;
@@ -126,7 +127,7 @@ static void fail_link(struct uds_link *l, int code, const char *doing)
 
 /* --- bytes and time --------------------------------------------------------------------------- */
 
-/* Whether there may be more to read. */
+/* Returns whether there may be more to read. */
 static bool uds_link_read_once(struct uds_link *l)
 {
 	uint8_t buf[READ_SIZE];
@@ -150,8 +151,8 @@ static void uds_link_on_poll(uv_poll_t *poll, int status, int events)
 {
 	struct uds_link *l = poll->data;
 
-	/* libuv stops polling when the peer has reset the connection; there may be an answer to
-	 * read all the same, and then the error. */
+	/* libuv stops polling when the peer has reset the connection; there may still be an answer
+	 * to read, followed by the error. */
 	if (status < 0)
 		l->polled = 0;
 	l->n_busy++;
@@ -162,7 +163,7 @@ static void uds_link_on_poll(uv_poll_t *poll, int status, int events)
 	settle_link(l);
 }
 
-static void uds_link_on_due(void *arg)
+static void uds_link_on_timer(void *arg)
 {
 	struct uds_link *l = arg;
 
@@ -183,7 +184,7 @@ static int wait_for_socket(struct uds_link *l)
 	return uv_poll_start(&l->poll, want, uds_link_on_poll);
 }
 
-/* After every entry: writes, and says what is waited for. */
+/* Called at the end of every entry: writes, and updates polling and timer. */
 static void settle_link(struct uds_link *l)
 {
 	int r = 0;
@@ -197,7 +198,7 @@ static void settle_link(struct uds_link *l)
 	else if ((r = wait_for_socket(l)) < 0)
 		fail_link(l, r, "waiting");
 	else
-		due_at(&l->due, grpc_deadline(l->conn));
+		timer_at(&l->timer, grpc_deadline(l->conn));
 }
 
 int uds_link_export(struct uds_link *l, struct grpc_kept *ret)
@@ -212,7 +213,7 @@ int uds_link_export(struct uds_link *l, struct grpc_kept *ret)
 void uds_link_kick(struct uds_link *l)
 {
 	if (!l->is_over)
-		due_in(&l->due, 0);
+		timer_in(&l->timer, 0);
 }
 
 void uds_link_end_soon(struct uds_link *l)
@@ -230,11 +231,11 @@ int uds_link_start(struct uds_link *l, struct uv_loop_s *loop, int fd, struct gr
 		close(fd);
 		return r;
 	}
-	due_init(&l->due, loop, uds_link_on_due, l);
+	timer_init(&l->timer, loop, uds_link_on_timer, l);
 	l->n_handles = 2;
 	l->fd = fd;
 	l->conn = conn;
 	l->poll.data = l;
-	due_in(&l->due, 0);
+	timer_in(&l->timer, 0);
 	return 0;
 }

@@ -1,8 +1,10 @@
-/* uds_server.c - happy path: accept -> a link with a gRPC connection whose hooks are the owner's.
+// SPDX-License-Identifier: Apache-2.0
+/* uds_server.c - accepts connections; each is a link with a gRPC connection that calls the owner's
+ * hooks.
  *
- * Can fail by: too many connections (one that has asked nothing yet makes room), no descriptors
- * left (accepting pauses, the backlog keeps them), files that come and go at the path (asked for by
- * uds_server_is_there()). */
+ * With too many connections, one without a request is closed. Without free descriptors, accepting
+ * pauses, and clients wait in the backlog. If the file at the path is removed or replaced, the
+ * owner must notice (uds_server_owns_path()). */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -10,17 +12,17 @@
 
 #include "array.h"
 #include "cleanup.h"
-#include "due.h"
+#include "timer.h"
 #include "uds.h"
 #include "uds_link.h"
 #include "uds_socket.h"
 
-/* Per wake-up. */
+/* Connections accepted per wake-up of the loop. */
 #define ACCEPTS_MAX 64
 #define PAUSE_MS    100
 
 struct peer {
-	struct uds_link link; /* first: the one is the other */
+	struct uds_link link; /* first, so that the pointers can be converted */
 	struct uds_server *server;
 	struct peer *next, **at;
 	bool has_asked;
@@ -33,7 +35,7 @@ struct uds_server {
 	struct grpc_service service;
 	int fd;
 	uv_poll_t poll;
-	struct due pause;
+	struct timer pause;
 	struct peer *peers, **peers_end; /* oldest first */
 	unsigned n_peers;
 	unsigned n_users; /* handles and links that point here */
@@ -67,7 +69,7 @@ static void uds_on_cancel(struct grpc_call *call, void *arg)
 		p->server->service.cancel(call, p->server->service.arg);
 }
 
-/* Keeps `next`: whoever walks the list goes on. */
+/* Unlinks the peer but leaves p->next intact, because a caller may be iterating over the list. */
 static void uds_on_lost(struct uds_link *l)
 {
 	struct peer *p = (struct peer *)l;
@@ -98,7 +100,8 @@ static void add_peer(struct uds_server *s, struct peer *p)
 	s->n_users++;
 }
 
-/* Takes fd over. Without memory for it the connection is closed, which its maker sees; NULL. */
+/* Takes ownership of fd. NULL: out of memory, and the connection is closed, which the client
+ * notices. */
 static struct peer *new_peer(struct uds_server *s, int fd)
 {
 	struct peer *p = calloc(1, sizeof(*p));
@@ -123,7 +126,7 @@ static struct peer *new_peer(struct uds_server *s, int fd)
 
 /* --- accepting -------------------------------------------------------------------------------- */
 
-/* Who connects and says nothing cannot keep others out. */
+/* Closes the oldest connection without a request, so that idle clients cannot lock out others. */
 static void uds_make_room(struct uds_server *s)
 {
 	for (struct peer *p = s->peers; p; p = p->next)
@@ -139,9 +142,9 @@ static bool uds_accept_one(struct uds_server *s)
 
 	if (fd < 0 && (errno == EINTR || errno == ECONNABORTED))
 		return true;
-	if (fd < 0 && errno != EAGAIN) { /* EMFILE, ENFILE, ENOBUFS, ENOMEM: would come at once */
+	if (fd < 0 && errno != EAGAIN) { /* EMFILE, ENFILE, ENOBUFS, ENOMEM: would recur */
 		uv_poll_stop(&s->poll);
-		due_in(&s->pause, PAUSE_MS);
+		timer_in(&s->pause, PAUSE_MS);
 	}
 	if (fd < 0)
 		return false;
@@ -177,7 +180,7 @@ static void uds_on_closed(uv_handle_t *h)
 	unuse(h->data);
 }
 
-/* Takes fd over, which listens at the path. */
+/* Takes ownership of fd, which listens at the path. */
 static int listen_on(struct uds_server *s, struct uv_loop_s *loop, int fd, struct err *e)
 {
 	int r;
@@ -189,7 +192,7 @@ static int listen_on(struct uds_server *s, struct uv_loop_s *loop, int fd, struc
 		close(s->fd);
 		return err_set(e, r, "%s: %s", s->address.sun_path, strerror(-r));
 	}
-	due_init(&s->pause, loop, on_pause_over, s);
+	timer_init(&s->pause, loop, on_pause_over, s);
 	s->n_users = 2;
 	s->poll.data = s;
 	uv_poll_start(&s->poll, UV_READABLE, on_connections);
@@ -236,7 +239,7 @@ int uds_server_open(struct uds_server **ret, struct uv_loop_s *loop, const char 
 	return r;
 }
 
-bool uds_server_is_there(const struct uds_server *s)
+bool uds_server_owns_path(const struct uds_server *s)
 {
 	return uds_is_ours(&s->address, &s->file);
 }
@@ -251,7 +254,7 @@ static void stop_listening(struct uds_server *s)
 {
 	s->is_closed = true;
 	uv_close((uv_handle_t *)&s->poll, uds_on_closed);
-	due_close(&s->pause, unuse);
+	timer_close(&s->pause, unuse);
 	close(s->fd);
 }
 
@@ -261,7 +264,7 @@ void uds_server_close(struct uds_server *s)
 
 	if (!s || s->is_closed)
 		return;
-	if (uds_server_is_there(s))
+	if (uds_server_owns_path(s))
 		unlink(s->address.sun_path);
 	stop_listening(s);
 	for (p = s->peers; p; p = next) {
@@ -272,9 +275,9 @@ void uds_server_close(struct uds_server *s)
 	}
 }
 
-/* --- another process ------------------------------------------------------------------------- */
+/* --- moving to another process ---------------------------------------------------------------- */
 
-void uds_estate_done(struct uds_estate *e)
+void uds_sockets_done(struct uds_sockets *e)
 {
 	for (size_t i = 0; i < e->n_peers; i++) {
 		if (e->peers[i].fd >= 0)
@@ -284,15 +287,15 @@ void uds_estate_done(struct uds_estate *e)
 	free(e->peers);
 	if (e->fd >= 0)
 		close(e->fd);
-	*e = (struct uds_estate){.fd = -1};
+	*e = (struct uds_sockets){.fd = -1};
 }
 
-static struct stat file_of(const struct uds_estate *e)
+static struct stat file_of(const struct uds_sockets *e)
 {
 	return (struct stat){.st_dev = (dev_t)e->dev, .st_ino = (ino_t)e->ino};
 }
 
-void uds_estate_close(struct uds_estate *e, const char *path)
+void uds_sockets_close(struct uds_sockets *e, const char *path)
 {
 	struct stat file = file_of(e);
 	struct sockaddr_un sa;
@@ -300,11 +303,11 @@ void uds_estate_close(struct uds_estate *e, const char *path)
 
 	if (uds_address(&sa, path, &ignored) == 0 && uds_is_ours(&sa, &file))
 		unlink(path);
-	uds_estate_done(e);
+	uds_sockets_done(e);
 }
 
-/* A second descriptor of a connection keeps it open when the first one is closed. */
-static void give_peer(struct peer *p, struct uds_estate *ret)
+/* Exports a connection. The duplicated descriptor keeps it open when the original is closed. */
+static void give_peer(struct peer *p, struct uds_sockets *ret)
 {
 	struct grpc_kept kept;
 	struct uds_kept *to;
@@ -322,11 +325,11 @@ static void give_peer(struct peer *p, struct uds_estate *ret)
 		close(fd);
 }
 
-int uds_server_hand_over(struct uds_server *s, struct uds_estate *ret)
+int uds_server_hand_over(struct uds_server *s, struct uds_sockets *ret)
 {
 	struct peer *p, *next;
 
-	*ret = (struct uds_estate){.fd = -1};
+	*ret = (struct uds_sockets){.fd = -1};
 	if (!s || s->is_closed)
 		return -ENOENT;
 	ret->fd = fcntl(s->fd, F_DUPFD_CLOEXEC, 0);
@@ -347,7 +350,8 @@ int uds_server_hand_over(struct uds_server *s, struct uds_estate *ret)
 	return 0;
 }
 
-/* Takes both over. */
+/* Continues a connection from its exported state. Takes ownership of the descriptor and the
+ * requests of `kept`. */
 static void resume_peer(struct uds_server *s, struct uds_kept *kept)
 {
 	struct peer *p = new_peer(s, take_fd(&kept->fd));
@@ -364,7 +368,7 @@ static void resume_peer(struct uds_server *s, struct uds_kept *kept)
 
 int uds_server_adopt(struct uds_server **ret, struct uv_loop_s *loop, const char *path,
 		     const struct uds_server_opts *opts, const struct grpc_service *service,
-		     struct uds_estate *take, struct err *e)
+		     struct uds_sockets *take, struct err *e)
 {
 	struct uds_server *s = NULL;
 	int r = server_new(&s, path, opts, service, e);
@@ -373,16 +377,16 @@ int uds_server_adopt(struct uds_server **ret, struct uv_loop_s *loop, const char
 		s->file = file_of(take);
 		r = uds_is_ours(&s->address, &s->file)
 			    ? listen_on(s, loop, take_fd(&take->fd), e)
-			    : err_set(e, -ENOENT, "%s is another file by now", path);
+			    : err_set(e, -ENOENT, "%s was replaced by another file", path);
 	}
 	if (r < 0) {
-		uds_estate_done(take);
+		uds_sockets_done(take);
 		free(s);
 		return r;
 	}
 	*ret = s;
 	for (size_t i = 0; i < take->n_peers; i++)
 		resume_peer(s, &take->peers[i]);
-	uds_estate_done(take);
+	uds_sockets_done(take);
 	return 0;
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "uds_socket.h"
 
 #include <fcntl.h>
@@ -10,8 +11,8 @@
 #include "cleanup.h"
 
 #define BACKLOG	  64
-/* Our temporary names: a dot, which kubelets pass over in plugins_registry/, and seven characters.
- */
+/* Our temporary names: a dot, because kubelets ignore such names in plugins_registry/, and seven
+ * characters. */
 #define TEMPORARY 8
 #define TRIES	  8
 
@@ -68,23 +69,22 @@ static int bind_temporary(int fd, const struct sockaddr_un *sa, struct sockaddr_
 	return r;
 }
 
-/* Nobody sees the file under its name before it can be connected to and has its mode. The folder
- * may be other device plugins', too: what one of them puts in the file's place is not followed. */
+/* Renames the socket only when it accepts connections and has its mode. Other device plugins may
+ * share the folder, so a symlink that one of them puts in the file's place is not followed. */
 static int uds_publish(int fd, const struct sockaddr_un *temporary, const struct sockaddr_un *sa,
 		       uint32_t mode, struct stat *ret_file)
 {
 	if (listen(fd, BACKLOG) < 0 || lstat(temporary->sun_path, ret_file) < 0)
 		return -errno;
-	/* Which without procfs cannot be done (fchmodat(3)), and seldom has to. */
+	/* Needs procfs (fchmodat(3)), but is rarely necessary. */
 	if ((ret_file->st_mode & 07777) != mode &&
 	    fchmodat(AT_FDCWD, temporary->sun_path, mode, AT_SYMLINK_NOFOLLOW) < 0)
 		return -errno;
 	return rename(temporary->sun_path, sa->sun_path) < 0 ? -errno : 0;
 }
 
-/* The mode of the socket's inode is what bind() gives the file, less the umask
- * (linux/net/unix/af_unix.c, unix_bind_bsd): set before, the file is never open wider than asked.
- */
+/* bind() gives the file the mode of the socket's inode, less the umask (linux/net/unix/af_unix.c,
+ * unix_bind_bsd): it is set before, so that the file is never more open than requested. */
 static int listen_at(const struct sockaddr_un *sa, uint32_t mode, struct stat *ret_file)
 {
 	struct sockaddr_un temporary;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* uds_socket.h - unix stream sockets by path: listening and connected ones, as descriptors. */
 #pragma once
 
@@ -10,18 +11,18 @@
 /* -ENAMETOOLONG above sun_path. */
 int uds_address(struct sockaddr_un *ret, const char *path, struct err *);
 
-/* A listening socket whose file appears at the path in one step, over a socket that is there
- * (-EEXIST for anything else), so that whoever sees the file can connect. ret_file: the file, for
- * uds_is_ours(). Descriptor or negative errno. */
+/* A listening socket whose file appears at the path atomically, replacing an existing socket
+ * (-EEXIST for any other file), so that a client that sees the file can connect. ret_file: the
+ * file, for uds_is_ours(). Returns a descriptor or negative errno. */
 int uds_listen(const struct sockaddr_un *, uint32_t mode, struct stat *ret_file, struct err *);
-/* Same device and inode; the inode lives as long as the socket does, its number is not used again.
- */
+/* Does the path still have the same device and inode? The inode exists as long as the socket, so
+ * its number is not reused. */
 bool uds_is_ours(const struct sockaddr_un *, const struct stat *file);
 
-/* Connected or refused at once, as unix sockets are: descriptor or negative errno. -EAGAIN: there
- * is a listener, its queue is full. */
+/* Connects or fails at once, as is usual for unix sockets: returns a descriptor or negative errno.
+ * -EAGAIN: there is a listener, but its queue is full. */
 int uds_connect(const struct sockaddr_un *);
-/* The other side has closed it, even if there is something left to read. */
+/* True if the peer has closed the connection, even if there is still something to read. */
 bool uds_is_hung_up(int fd);
-/* The peer has neither hung up nor said anything that was not read. */
+/* True if the peer has neither closed the connection nor sent unread bytes. */
 bool uds_is_silent(int fd);

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Cost of a scrape and of a sample: rocelet against prometheus-node-exporter, over the same trees, in one run.
 
   bench.py NODE_EXPORTER [BAR]      BAR: so many times less CPU a scrape as Prometheus asks must need, on the large node

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # bench.sh - every figure of the project: what is measured on the host, then (as root) in the virtual machine and under the real
 # kubelet.
 set -euo pipefail
@@ -30,6 +31,8 @@ echo "judging 136 ports once (bar: 300 us, 4.5 MiB):"
 build/bench/bench_diagnosis || status=$?
 echo "verdicts on imperfect samples (bars: none in healthy node-hours, 98 % precision and recall, 97 % severity and onset):"
 build/bench/bench_verdicts 2000 5400 || status=$?
+echo "the start of the CNI plugin (bar: 2 ms, or 1.25 times /bin/true):"
+/usr/bin/python3 -B tests/interop/cni_python.py build/rocelet-cni build/rocelet it_starts_fast || status=$?
 echo "rocectl pcap on captures of 2 GB, beside tcpdump:"
 tests/bench/bench_capture.py build/rocectl || status=$?
 echo "a scrape beside node_exporter's (bar for 136 devices, as Prometheus asks: 60 times less CPU):"

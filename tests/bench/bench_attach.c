@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* bench_attach.c - what an attach costs beside what the kernel alone takes for the same.
  *
  *   bench_attach FUNCTION STATE_DIR ROUNDS NETNS...

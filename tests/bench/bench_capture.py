@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """How fast rocectl pcap reads a large capture, beside tcpdump, which copies the same file to nowhere.
 
   bench_capture.py ROCECTL [BYTES]      BYTES: the file's size, 2 GB; it lies in /dev/shm and is removed

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* bench_diagnosis.c - what it costs to judge the ports of a large node once, and the memory of
  * their windows.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* bench_gate.c - what PreStartContainer's question adds to a container's start when the runtime
  * told of the sandbox first: without the device's own time, which is the kernel's and the NIC's.
  *

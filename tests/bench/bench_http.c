@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What a scrape costs the server: its CPU time and memory, the client being another process.
  *
  * bench_http [SCRAPES [KILOBYTES]]: a kept connection, once plain, once compressed, and compressed

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* bench_packets.c - what the packet programs cost a packet, beside an empty program of the same
  * type.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* bench_plugin.c - the device plugin at the size of a full node, seen by a kubelet.
  *
  *   bench_plugin ROCELET TREE [SECONDS=10]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* bench_ports.c - what it costs to read the packet programs of many interfaces and to put that on
  * the page, once a second.
  *
@@ -129,7 +130,7 @@ static void one_round(struct bench *b, unsigned round)
 	make_busy(&s, round + 1);
 	visible_update(&b->visible, &s, &nic, round * 1000ull);
 	metrics_render(b->metrics, page, &nic,
-		       &(struct metrics_scene){.host = &host, .packets = &s}, 0);
+		       &(struct metrics_inputs){.host = &host, .packets = &s}, 0);
 	b->page_us += cpu_us() - read;
 	b->read_us += read - start;
 	b->floor_us += read_proc_us();

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* bench_sample.c - what one sample, its judgement and one rendered page cost, on a synthetic sysfs
  * tree.
  *
@@ -124,20 +125,21 @@ static void write_page(const struct page *page, const char *path)
 
 static void run_round(struct bench *b, uint64_t now_ms)
 {
-	struct metrics_scene scene = {.host = &b->host, .host_generation = 1, .last = b->last};
+	struct metrics_inputs inputs = {.host = &b->host, .host_generation = 1, .last = b->last};
 	struct page *page = page_new();
 	double start = cpu_us();
 	const struct sample *s = counters_read(b->counters, &b->host, now_ms);
 
 	add_time(&b->sample, cpu_us() - start);
 	start = cpu_us();
-	scene.diagnosis = node_diagnosis_judge(
-		b->diagnosis, s,
-		&(struct observer_scene){.host = &b->host, .host_generation = 1, .unix_ms = now_ms},
-		false);
+	inputs.diagnosis = node_diagnosis_judge(b->diagnosis, s,
+						&(struct observer_inputs){.host = &b->host,
+									  .host_generation = 1,
+									  .unix_ms = now_ms},
+						false);
 	add_time(&b->judge, cpu_us() - start);
 	start = cpu_us();
-	if (!page || metrics_render(b->metrics, page, s, &scene, now_ms) < 0)
+	if (!page || metrics_render(b->metrics, page, s, &inputs, now_ms) < 0)
 		exit(1);
 	add_time(&b->render, cpu_us() - start);
 	page_iov(page, METRICS_PROMETHEUS, NULL, &b->bytes);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* bench_scan.c - what one look at each part of a synthetic node costs.
  *
  *   bench_scan DIR [ROUNDS=20]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* bench_verdicts.c - how often diagnosis is right on imperfect samples.
  *
  *   bench_verdicts [HOURS=200 [FAULTS=1000 [SEED=1]]]

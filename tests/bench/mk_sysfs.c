@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* mk_sysfs.c - writes a synthetic sysfs tree of a RoCE node (mlx5-like), for tests and benchmarks.
  *
  *   mk_sysfs DIR [NPF=8] [NVF=0] [PROFILE=brief|upstream]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* qp_fault.c - a queue pair that fails in a given way, for scenarios.
  *
  *   qp_fault rkey|rnr|gone DEVICE PEER [TIMEOUT [RETRIES]]    both ends in one process

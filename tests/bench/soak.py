@@ -1,4 +1,5 @@
 #!/usr/bin/python3 -B
+# SPDX-License-Identifier: Apache-2.0
 """The daemon's life in fast motion: RDMA devices come and go in a synthetic tree while one connection scrapes.
 
   soak.py WORK-DIR LOG-DIR SCRAPES CHANGES
@@ -257,8 +258,8 @@ def run(daemon, tree, scrapes, changes):
     client = Client(daemon)
     marks, done, generations = load(daemon, client, tree, scrapes, changes)
     quiet = client.devices["generation"]
-    looks = client.metric('rocelet_looks_total{kind="devices"}')
-    client.until(lambda: client.metric('rocelet_looks_total{kind="devices"}') >= looks + 10, "ten looks more")
+    looks = client.metric('rocelet_rescans_total{kind="devices"}')
+    client.until(lambda: client.metric('rocelet_rescans_total{kind="devices"}') >= looks + 10, "ten looks more")
     asked = client.sent
     client.until(lambda: client.metric("rocelet_http_requests_total") >= asked, "the requests to be counted")
     took = time.monotonic() - start

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # soak.sh - what takes too long for check: every test with the most that it knows (tests/check.sh --all: hours, most of them in the lab, on all
 # its kernels; clusters; arm64 by qemu), and what is no test of its own:
 #

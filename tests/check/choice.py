@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Chooses tests. Pure: jobs, changed files and the turn in, chosen jobs with their reasons out."""
 import dataclasses
 import zlib
@@ -29,14 +30,15 @@ def touched(job, changed):
 
 def without_subsets(chosen):
     """Drops the core variant of a test whose larger variant is chosen too; the larger one counts as core."""
-    larger = {c.job.label: c for c in chosen if c.job.when != "core"}
-    kept = [dataclasses.replace(larger[c.job.label], reason="core") if c.job.label in larger else c for c in chosen if c.job.when == "core"]
-    return kept + [c for c in chosen if c.job.when != "core" and all(k.job is not c.job for k in kept)]
+    always = [c for c in chosen if c.reason == "core"]
+    larger = {c.job.label: c for c in chosen if c.reason != "core"}
+    kept = [dataclasses.replace(larger[c.job.label], reason="core") if c.job.label in larger else c for c in always]
+    return kept + [c for c in chosen if c.reason != "core" and all(k.job is not c.job for k in kept)]
 
 
 def choose(jobs, changed, turn):
     """The tests of a CI run, the most valuable first. turn: a number; None: unknown, which counts as every turn."""
-    core = [Chosen(job, "core") for job in jobs if job.when == "core"]
+    core = [Chosen(job, "core") for job in jobs if job.when in ("core", "ci")]
     rest = [job for job in jobs if job.when == "turns"]
     hit = [Chosen(job, "touched") for job in rest if touched(job, changed)]
     others = [Chosen(job, "turn") for job in rest if not touched(job, changed) and (turn is None or turn_of(job) == turn % N_TURNS)]
@@ -67,7 +69,7 @@ def named(jobs, names, most=False):
 
 def everything(jobs):
     """The tests of `make soak`: each with the largest arguments in its head."""
-    rank = {"core": 0, "turns": 1, "soak": 2}
+    rank = {"core": 0, "ci": 0, "turns": 1, "soak": 2}
     best = {}
     for job in jobs:
         best.setdefault(job.label, []).append(job)

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # fuzz.sh PROGRAM [SECONDS=4]: runs a fuzz program with its seeds and its corpus.
 set -eu
 name=${1##*/}

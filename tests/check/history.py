@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Asks git for the turn and for the files that have changed since it began."""
 import os
 import subprocess

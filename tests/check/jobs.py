@@ -1,15 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
 """The list of everything that can be run. Reads the heads of the test files; runs nothing.
 
 A file says at its head, one line each:
 
   proves: FOLDER...       the folders whose promises it proves; a change in one of them selects it
   when: core [ARG...]     in `make check` and every CI run, with these arguments
+  when: ci [ARG...]       in every CI run
   when: turns [ARG...]    in every third CI run, and whenever a folder that it proves has changed
   when: soak [ARG...]     only in `make soak`
   run: ARG...             a judge's own arguments, before those of `when`; {build}/x and {san}/x are built first, other words are provisions
   needs: WORD...          further provisions: see PROVISIONS in provisions.py
 
-Without a `when` line a test takes turns. A unit test needs no head: its folder says what it proves, and all of them are core.
+Without a `when` line a test takes turns. A unit test needs no head: its folder says what it proves, and without a `when` line it is core.
 """
 import dataclasses
 import glob
@@ -21,7 +23,7 @@ HEAD_LINES = 40
 HEAD_LINE = re.compile(r"^[\s#/*]*(proves|when|run|needs): *(.*?)[\s*/]*$")
 EVERYTHING = "."
 
-WHENS = ("core", "turns", "soak")
+WHENS = ("core", "ci", "turns", "soak")
 
 
 class HeadError(Exception):
@@ -148,7 +150,8 @@ def unit_jobs():
             # Some groups start these programs.
             needs = (f"make:{variable}{build}/rocelet {build}/rocectl {build}/bench/mk_sysfs", f"make:{variable}{build}/tests/{program}")
             return Job(KINDS[kind], group, when, (f"{build}/tests/{program}", group), (folder,), (path,), needs)
-        yield job("unit", "core", "build", "")
+        whens = read_head(os.path.join(TOP, path))["when"]
+        yield job("unit", whens[0][0] if whens else "core", "build", "")
         yield job("san", "core" if folder.startswith(SAN_CORE) else "turns", "build/san", "SAN=1 ")
         if group in THREADS:
             # Without address randomisation: the sanitizer of older compilers cannot live with much of it.
@@ -157,30 +160,32 @@ def unit_jobs():
 
 
 LINT = (
-    # NAME, COMMAND, what it needs
-    ("compile with clang", "make CC=clang test-objects fuzz"),
-    ("formatting", "make fmt-check", "clang-14"),
-    ("include rules", "make check-deps"),
-    ("shellcheck", "tests/check/shellcheck.sh"),
-    ("tables of the tests", "tests/check/table.py --check"),
-    ("documents", "tests/lint/docs.py"),
-    ("choice of the tests", "tests/check/test_choice.py"),
-    ("clang-tidy", "make tidy", "clang-14"),
-    ("cppcheck", "make cppcheck"),
+    # NAME, WHEN, processors, COMMAND, what it needs
+    ("compile with clang", "ci", 2, "make CC=clang test-objects fuzz"),
+    ("formatting", "core", 1, "make fmt-check", "clang-14"),
+    ("include rules", "ci", 1, "make check-deps"),
+    ("shellcheck", "ci", 2, "tests/check/shellcheck.sh"),
+    ("tables of the tests", "core", 1, "tests/check/table.py --check"),
+    ("documents", "core", 1, "tests/lint/docs.py"),
+    ("licences", "core", 1, "tests/lint/spdx.py"),
+    ("choice of the tests", "core", 1, "tests/check/test_choice.py"),
+    ("clang-tidy", "ci", 2, "make tidy", "clang-14"),
+    ("cppcheck", "ci", 2, "make cppcheck"),
 )
 
 
 def lint_jobs():
-    for name, command, *needs in LINT:
+    for name, when, weight, command, *needs in LINT:
         program, *args = command.split()
         if program == "make":
             args = ["--no-print-directory", "--silent", "-j2"] + args
-        yield Job(KINDS["lint"], name, "core", (program, *args), (EVERYTHING,), (), KINDS["lint"].needs + tuple(needs))
+        kind = dataclasses.replace(KINDS["lint"], weight=weight)
+        yield Job(kind, name, when, (program, *args), (EVERYTHING,), (), kind.needs + tuple(needs))
 
 
 PROGRAMS = (
     # NAME, WHEN, COMMAND, the folders that it proves; their exit status is the result
-    ("bench_verdicts", "core", "build/bench/bench_verdicts 100 540", ("daemon/diagnosis",)),
+    ("bench_verdicts", "ci", "build/bench/bench_verdicts 100 540", ("daemon/diagnosis",)),
     ("bench_verdicts", "soak", "build/bench/bench_verdicts 20000 27000", ("daemon/diagnosis",)),
 )
 

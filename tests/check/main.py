@@ -1,8 +1,9 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs the tests of the project. Prints "N passed, N failed[, N skipped]" as the last line.
 
-  check.sh                     the core of every kind, a quarter of an hour on two idle cores
-  check.sh --ci                as CI: the core, the tests that the change since the turn began touches, and a third of the rest
+  check.sh                     the core of every kind, ten minutes on two idle cores
+  check.sh --ci                as CI: the core, the linters, the tests that the change since the turn began touches, and a third of the rest
   check.sh --all               every test with its largest arguments; hours
   check.sh KIND[/TEST]...      these only, KIND one of: KINDS; with --all as --all runs them
       --list                   print the chosen tests and the reasons, and run nothing

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Provisions: things that tests need. The first test that needs one has it made; each is made at most once per run."""
 import dataclasses
 
@@ -21,7 +22,7 @@ NEXT_VERSION = "VERSION=$(sed -n 's/^VERSION := //p' Makefile)-next"
 
 PROVISIONS = {row.name: row for row in (
     Provision("programs", "build programs", (*MAKE, "all", "tests"), makes=True),
-    Provision("kill-points", "build with kill points", (*MAKE, "KILL_POINTS=1", "build/kill/rocelet"), makes=True),
+    Provision("kill-points", "build with kill points", (*MAKE, "KILL_POINTS=1", "build/kill/rocelet", "build/kill/rocelet-cni"), makes=True),
     Provision("image", "build image", (*MAKE, "image"), makes=True),
     # The version that the cluster is updated to. Builds the current image afterwards, since both use build/.
     Provision("next-image", "build next image", ("sh", "-c", f'make --no-print-directory --silent -j2 image {NEXT_VERSION} && make --no-print-directory --silent -j2 image'), makes=True),
@@ -34,6 +35,7 @@ PROVISIONS = {row.name: row for row in (
     Provision("nginx", "nginx", ("tests/lib/debtool.sh", "nginx"), value=True),
     Provision("prometheus", "prometheus", ("tests/lib/debtool.sh", "prometheus"), value=True),
     Provision("exporter", "prometheus-node-exporter", ("tests/lib/debtool.sh", "prometheus-node-exporter"), value=True),
+    Provision("helm", "helm", ("tests/ship/helm.sh",), value=True),
     Provision("kubectls", "kubectl", ("tests/ship/kubectl.sh",), value=True),
 )}
 

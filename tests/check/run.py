@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs the chosen tests, several at a time, within the time limit. Each test is one process and ends with one line."""
 import collections
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Decides which task starts next. Pure: waiting and running tasks with their usual times in, one decision out."""
 import dataclasses
 

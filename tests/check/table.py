@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes tests/README.md, the table of tests and promises, from the heads of the test files and promises.txt.
 
   table.py            writes it
@@ -19,8 +20,8 @@ PROMISING = re.compile(r"\b(always|never|clean|no pod)\b", re.I)
 
 INTRODUCTION = """# The tests
 
-`make check` runs the core of every kind, `make soak` everything. CI (`tests/check.sh --ci`) runs the core, the tests that the current change touches, and a
-third of the rest, so that three landed changes in a row have run everything. `.ci/turn` holds the number of the turn and `make turn` begins the next one; the
+`make check` runs the core of every kind, `make soak` everything. CI (`tests/check.sh --ci`) runs the core, the linters, the tests that the current change
+touches, and a third of the rest, so that three landed changes in a row have run everything. `.ci/turn` holds the number of the turn and `make turn` begins the next one; the
 change is the difference from the commit that wrote `.ci/turn`. `tests/check.sh --list --ci` prints the chosen tests and why; `tests/check.sh KIND/TEST` runs one.
 
 `make golden` generates this page from the heads of the test files (`proves:`, `when:`; see `check/jobs.py`) and from `check/promises.txt`.
@@ -92,15 +93,17 @@ def describe(label, when):
     turn = next((choice.turn_of(job) for job in EVERYTHING if job.label == label and job.when == "turns"), None)
     if when == "core":
         return "core" if turn is None else f"core; with more: turn {turn + 1}"
+    if when == "ci":
+        return "every CI run"
     return "soak" if when == "soak" else f"turn {turn + 1}"
 
 
 def made(everything, promises, when):
-    lines = [INTRODUCTION, "## Tests\n", "All unit tests are core; each proves the folder of the same name. Under sanitizers most of them take turns.\n",
+    lines = [INTRODUCTION, "## Tests\n", "Nearly all unit tests are core; each proves the folder of the same name. Under sanitizers most of them take turns.\n",
              "| kind | test | proves | when |", "|---|---|---|---|", *rows(everything, when), "", "## Promises\n",
              "Each promise is proven at least once in three landed changes in a row, most of them in every one.\n", "| document | promise | tests | at most every |", "|---|---|---|---|"]
     for name, quotation, tests in promises:
-        often = "run" if any(when.get(test) == "core" for test in tests) else f"{choice.N_TURNS} runs"
+        often = "run" if any(when.get(test) in ("core", "ci") for test in tests) else f"{choice.N_TURNS} runs"
         lines.append(f"| {name} | {quotation.replace('|', '/')} | {', '.join(tests)} | {often} |")
     return "\n".join(lines) + "\n"
 

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Judges how tests are chosen, scheduled and counted. One line per check, "N passed, N failed" last."""
 import os
 import sys
@@ -45,7 +46,7 @@ def a_change_selects_what_proves_its_folder():
 
     def hit(*changed):
         return labels(choice.choose(jobs, list(changed), 0), "touched")
-    assert hit("daemon/attach/ipam/cage.c") == {"lab a", "lab c", "lab d"}
+    assert hit("daemon/attach/ipam/plugin_sandbox.c") == {"lab a", "lab c", "lab d"}
     assert hit("daemon/attach_other.c") == {"lab d"}, "a folder is not a prefix of a name"
     assert hit("tests/b.sh") == {"lab b", "lab d"}, "its own file"
     assert labels(choice.choose(jobs, None, 0), "touched") == {j.label for j in jobs}, "unknown is any"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Usual durations in seconds: checked in for two idle cores, and measured on this machine."""
 import fcntl
 import os

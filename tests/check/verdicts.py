@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads a test's output: the numbers of passed, failed and skipped checks, and the lines that explain a failure."""
 import dataclasses
 import re

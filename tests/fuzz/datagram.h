@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* datagram.h - a fuzzer's input as one datagram of netlink messages. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* exact_copy.h - a fuzzer's input as code gets it that reads into a buffer. */
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Any bytes as Accept and as Accept-Encoding.
  *
  * proves: daemon/http

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Any bytes as the alias of a netdev: whoever has the netdev may set it, and what is read from it
  * becomes the name of a netdev and is looked for among the pods.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Any bytes as a capture file: it comes to the same whether they come at once or in pieces, and
  * what it comes to can be told.
  *

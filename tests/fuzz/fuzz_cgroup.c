@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Any bytes as /proc/PID/cgroup: a process may name cgroups of its own.
  *
  * proves: daemon/pods

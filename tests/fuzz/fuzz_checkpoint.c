@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Any text as the kubelet's checkpoint: two lists or a sentence.
  *
  * proves: k8s/kubelet

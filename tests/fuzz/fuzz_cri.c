@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Any bytes as each of the container runtime's messages, and as its JSON.
  *
  * proves: k8s/cri

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The engine under any sequence of samples: ports that come and go, counters that go anywhere, time
  * that jumps. What is told is of ports that were there, ends when they go, and never hides itself.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Event datagrams as any local process could have sent them: rtnetlink, RDMA netlink, devlink, and
  * the BPF ring buffer.
  *

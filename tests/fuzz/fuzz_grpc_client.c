@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Fuzzes the gRPC client with what a server sends. The first byte says how: bits 0-3 how finely the
  * bytes come (a power of two), 4 the server's SETTINGS are put in front, 5 nothing is read back, 6
  * time passes, 7 calls are given up on their first message.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Fuzzes the gRPC server with what a client sends. The first byte says how: bits 0-3 how finely the
  * bytes come (a power of two), 4 the connection preface is put in front, 5 nothing is read back, 6
  * time passes, 7 GOAWAY is said half-way.

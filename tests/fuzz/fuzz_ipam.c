@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What an IPAM plugin answers: any bytes are addresses or a sentence.
  *
  * proves: daemon/attach/ipam
@@ -27,7 +28,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	if (n >= sizeof(r.plan.ipam))
 		return 0;
 	memcpy(r.plan.ipam, data, n);
-	if (ipam_needs_of(&r, &needs, &e) == 0)
-		free(ipam_config(&r));
+	if (ipam_needs_of(&r, &needs, &e) == 0) {
+		free(ipam_config(&r, IPAM_ADD, NULL));
+		free(ipam_args(&r));
+	}
 	return 0;
 }

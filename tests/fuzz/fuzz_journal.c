@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Any bytes as a journal's file: a record that can be written again and then reads the same, or a
  * sentence. Also as the record of a block whose checksum holds.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A pod mounts what it likes where it likes: any line is a mount or is none, and no part of one
  * reaches beyond the line.
  *

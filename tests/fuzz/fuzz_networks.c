@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The annotation of a pod: any text either is understood or gets a sentence, and what is understood
  * keeps within its bounds and makes a plan or a sentence over any pool.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A datagram's framing, as any local process could have sent it: no message may reach past its end.
  *
  * proves: hw/netlink

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The configuration file's reader: any bytes either parse or give a sentence.
  *
  * proves: daemon/config

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Fuzzes the decoders of pause and of DCB, frames and settings, with a datagram of messages.
  *
  * proves: hw/netlink hw/counters

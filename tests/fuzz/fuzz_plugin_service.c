@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The first byte says which method is called and how the hooks answer, the rest is the request.
  *
  * proves: k8s/kubelet

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Any bytes as each message that the kubelet sends a device plugin.
  *
  * proves: k8s/kubelet

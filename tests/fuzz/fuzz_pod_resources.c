@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Any bytes as the kubelet's PodResources answer, whole and in pieces, which make the same list.
  *
  * proves: k8s/kubelet

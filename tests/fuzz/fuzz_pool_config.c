@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The reader of pools: any bytes either parse or give a sentence; what was understood prints as a
  * file that is understood the same way.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Fuzzes what names queue pairs: RDMA netlink's dump into the table, and a process' cgroups.
  *
  * proves: daemon/qp hw/netlink

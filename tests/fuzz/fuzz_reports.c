@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Link states of VFs and devlink's health reporters.
  *
  * proves: hw/netlink

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Fuzzes the decoder of frames. First two bytes: how much longer the frame is than what is at hand,
  * and whether it starts at its network header.
  *

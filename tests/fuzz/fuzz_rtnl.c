@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Link, namespace, route and nexthop messages.
  *
  * proves: hw/netlink
@@ -9,7 +10,7 @@
 #include <string.h>
 
 #include "datagram.h"
-#include "netdev_look.h"
+#include "netdev_state_read.h"
 #include "rtnl.h"
 #include "rtnl_addr.h"
 

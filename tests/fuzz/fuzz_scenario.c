@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A scenario file of any bytes: every point in time is later than the one before, names end where
  * they must, and whatever diagnosis says of it is of a port that is in it.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Fuzzes the decoders of RDMA statistics with a datagram of messages.
  *
  * proves: hw/netlink hw/counters

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The texts of attributes: every parser over the same bytes.
  *
  * proves: hw

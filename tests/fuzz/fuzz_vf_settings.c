@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Settings of VFs as their PF's driver tells them, addresses and routes of a link.
  *
  * proves: hw/netlink

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* grpc_bytes.h - what a gRPC connection is fed by its fuzzers, and what it says. */
 #pragma once
 

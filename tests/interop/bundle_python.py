@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Judges `rocectl support-bundle`: what docs/reference/rocectl.md promises is in it, no secret is, and it is whole or not there.
 
   bundle_python.py DAEMON ROCECTL [CHECK...]

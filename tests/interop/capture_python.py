@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Judges rocectl pcap and sniff: scapy makes the packets and their ICRCs, tshark says what each of them is.
 
   capture_python.py PROGRAM      PROGRAM: build/rocectl

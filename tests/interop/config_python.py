@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Judges what people write and what they are told: configurations as they are found in the field and with every kind of slip, command lines, live edits.
 
   config_python.py DAEMON ROCECTL MK_SYSFS [CHECK...]
@@ -8,7 +9,8 @@ end. One line per check, "N passed, N failed" last.
 
 run: {san}/rocelet {san}/rocectl {san}/bench/mk_sysfs
 proves: daemon/config daemon/compose daemon/ctl
-when: core
+when: core -nobody_takes_what_is_printed -a_printed_configuration_means_the_same -as_go -empty_pools -small -plans -native -not_ok
+when: turns
 """
 import json
 import os
@@ -23,7 +25,7 @@ import threading
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "../lib")]
 import daemon_python as daemon_judge  # noqa: E402
-from daemon_python import Daemon, equal, eventually, make_tree, peers, registered, reloads, told, write  # noqa: E402
+from daemon_python import Daemon, checkpoint, equal, eventually, make_tree, peers, registered, reloads, told, write  # noqa: E402
 from kubelet_python import SOON  # noqa: E402
 from run_checks import run_checks  # noqa: E402
 
@@ -105,7 +107,7 @@ def configure(text):
 
 
 def rocelet(*flags, **more):
-    return Said([programs["daemon"], "--config", "c.json", "--sysfs-root", "node/sys", "--dev-root", "node/dev", *flags], **more)
+    return Said([programs["daemon"], "--config", "c.json", "--sysfs-root", "node/sys", "--dev-root", "node/dev", "--cni-path", "/bin", *flags], **more)
 
 
 def rocectl(*words, **more):
@@ -208,7 +210,7 @@ row("not_ok", "a port that is none", {"listen": ":99999"}, "cannot listen", "c.j
 row("not_ok", "a key that nobody knows, and no resource", {"pool": [{"resourceName": "a", "selectors": {}}]},
     'unknown key "pool" (did you mean "pools"?)', "no resource is named", "c.json: not ok, 1 warning", status=1)
 row("not_ok", "another one", {"resourcelists": []}, '(did you mean "resourceList"?)', "c.json: not ok", status=1)
-row("not_ok", "no sysfs", pool(), "no sysfs to look at", "c.json: not ok", status=1, flags=("--sysfs-root", "node/dev"))
+row("not_ok", "no sysfs", pool(), "no sysfs to scan", "c.json: not ok", status=1, flags=("--sysfs-root", "node/dev"))
 row("not_ok", "nothing there", pool(), "nowhere", "c.json: not ok", status=1, start=1, flags=("--sysfs-root", "nowhere"))
 row("not_ok", "a value out of its range", {"sample-interval": 0}, "c.json:1: \"sample-interval\"", status=2)
 row("not_ok", "an empty list is no mistake", {"pools": []}, '"pools": is empty', "c.json: ok, 1 warning")
@@ -222,6 +224,7 @@ for status, flags in ((0, ()), (1, ("--strict",))):
     row("strict", f"a pool without devices, {flags}", pool(selectors={"vendors": ["8086"]}), "rocelet.dev/p has no devices", "c.json: ok, 1 warning\n",
         status=status, flags=flags)
     row("strict", f"a resource left out, {flags}", SHARED, LEFT_OUT, status=status, flags=flags)
+row("strict", "a schema for editors", {"$schema": "config.schema.json", **pool()}, "c.json: ok\n", flags=("--strict",))
 row("strict", "nothing to mind", pool(), "rocelet.dev/p: ", "c.json: ok\n", flags=("--strict",))
 
 # A pool without devices: what there is instead. Here and by doctor.
@@ -245,7 +248,7 @@ row("empty_pools", "what matches has VFs", pool(selectors={"ifNames": ["ens1np0"
     "warning: rocelet.dev/p has no devices: 0000:18:00.0 is not offered: it has VFs (matches rocelet.dev/p)")
 row("empty_pools", "another pool was first", {"pools": [{"resourceName": name, "selectors": {"pfNames": ["ens1np0"]}} for name in "pq"]},
     "rocelet.dev/p: 2 devices", "warning: rocelet.dev/q has no devices: another pool has the 2 that match")
-row("empty_pools", "no vDPA", pool(selectors={"vdpaType": "virtio"}), "the pool wants another vDPA type, and there is none")
+row("empty_pools", "no vDPA", pool(selectors={"vdpaType": "virtio"}), "the pool requires another vDPA type, and there is none")
 row("empty_pools", "peer's", resource(selectors={"pfNames": ["ens1np9"]}), "warning: intel.com/a has no devices: there is no PF ens1np9; there is ens1np0, ens2np0")
 row("empty_pools", "shared", {"configList": [{"resourceName": "a", "devices": ["ens9"]}]}, "warning: rdma/a has no devices: there is no interface ens9; there is ens1np0")
 
@@ -267,7 +270,7 @@ for name, network, words in (
         ("broadcast address", {"ips": ["10.9.0.255/24"]}, ('"ips": item 1', "10.9.0.255/24")),
         ("loopback", {"ips": ["127.0.0.1/8"]}, ('"ips": item 1', "127.0.0.1/8")),
         ("multicast", {"ips": ["224.0.0.1/24"]}, ('"ips": item 1', "224.0.0.1/24")),
-        ("ips and ipam", {"ips": ["10.9.0.1/24"], "ipam": {"type": "static"}}, ('"ipam": stands beside "ips"',)),
+        ("ips and ipam", {"ips": ["10.9.0.1/24"], "ipam": {"type": "sh"}}, ('"ipam": stands beside "ips"',)),
         ("IPv6 with a small MTU", {"mtu": 1279, "ips": ["fd00::1/64"]}, ('"mtu": is below 1280',)),
         ("a VLAN that is none", {"vlan": 4095}, ("4095 is not between 0 and 4094",)),
         ("priority without VLAN", {"vlanQoS": 1}, ('"vlanQoS": needs a "vlan"',)),
@@ -283,11 +286,46 @@ row("small", "permissions", pool(permissions="rx"), "\"permissions\": 'rx' is no
 row("small", "additionalInfo", resource(additionalInfo={"*": {"k": 5}}), '"k": of "*" in "additionalInfo" is not a string', status=2, start=0)
 row("small", "additionalInfo of no device", resource(additionalInfo={"0000:zz": {}}), '"0000:zz": in "additionalInfo"', status=2, start=0)
 row("small", "a reason of hold", pool(hold={"temperature": {"downMs": 5}}), '"temperature": unknown key (there are gone, noDriver, noChardev',
-    "pci, devlink, notClean, leaving, nodeChanged and nodeHeld)", "ok, 1 warning")
-row("small", "a reason misspelt", pool(hold={"linkdwn": {"downMs": 5}}), '(did you mean "linkDown"?)')
+    "pci, devlink, notClean, leaving, nodeChanged and nodeHeld)", status=2)
 row("small", "a number of bytes", {"event-buffer": 1}, '"event-buffer": 1 is not between 1024 and 1073741824', status=2)
 row("small", "ranges as the peer reads them", resource(selectors={"pfNames": ["ens1np0#0-1,"]}), "ens1np0#0-1,", "intel.com/a: 2 devices", "1 warning")
 row("small", "and not as we do", pool(selectors={"pfNames": ["ens1np0#0-1,"]}), "ens1np0#0-1,", status=2)
+
+
+# Keys that are not known, at every depth of our own grammar: each would be a pool, a group or a limit that is not what its author meant.
+for name, text, words in (
+        ("of a pool", pool(networks={}), ('c.json:1: "networks": unknown key (did you mean "network"?)',)),
+        ("of a pool, like no other", pool(colour=1), ('"colour": unknown key',)),
+        ("of a shared pool", pool(kind="shared", slot=4), ('(did you mean "slots"?)',)),
+        ("of selectors", pool(selectors={"pfName": []}), ('(did you mean "pfNames"?)',)),
+        ("of one of several selectors", pool(selectors=[{}, {"driver": []}]), ('(did you mean "drivers"?)',)),
+        ("of hold", pool(hold={"linkdwn": {"downMs": 5}}), ('(did you mean "linkDown"?)',)),
+        ("of a reason of hold", pool(hold={"linkDown": {"down": 5}}), ('"down": unknown key',)),
+        ("of a network", pool(network={"subnet": []}), ('(did you mean "subnets"?)',)),
+        ("of a route", pool(network={"subnets": ["10.9.0.0/24"], "routes": [{"dst": "0.0.0.0/0", "gateway": "10.9.0.1"}]}), ('"gateway": unknown key',)),
+        ("of what a plugin needs", pool(network={"ipam": {"type": "dhcp", "needs": {"networks": "host"}}}), ("needs: networks: unknown key",)),
+        ("of a group's pool", {"groups": [{"name": "g", "match": {}, "pools": [{"resourceName": "p", "selectors": {}, "networks": {}}]}]},
+         ('(did you mean "network"?)',)),
+        ("of a match", {"groups": [{"name": "g", "match": {"node": ["*"]}}]}, ('(did you mean "nodes"?)',)),
+        ("of a device of a match", {"groups": [{"name": "g", "match": {"devices": [{"model": "*:*", "counts": 1}]}}]}, ('(did you mean "count"?)',)),
+        ("of the diagnosis", {"diagnosis": {"hold_second": 1}}, ('did you mean "hold_seconds"?',)),
+        ("of soft-RoCE's neighbour", pool(softRoCe2=True), ('(did you mean "softRoce"?)',))):
+    row("unknown_keys", name, text, *words, status=2)
+# At the top other programs' keys may be; there they are warnings, and a file that names no resource is not ok.
+row("unknown_keys", "at the top", dict(pool(), lissten=":1"), 'unknown key "lissten" (did you mean "listen"?)', "1 warning")
+row("unknown_keys", "of a group, of its options", {"groups": [{"name": "g", "match": {}, "lissten": ":1", **pool()}]}, '(did you mean "listen"?)')
+row("unknown_keys", "of a group, of its pools", {"groups": [{"name": "g", "match": {}, "pool": []}]}, '(did you mean "pools"?)', status=1)
+
+# A plugin that is not there yet may come; with --strict it has to be there.
+NO_PLUGIN = pool(network={"subnets": ["10.9.0.0/24"], "ipam": {"type": "no-such-ipam"}}, selectors={"pfNames": ["ens1np0"]})
+row("ipam_types", "there is none", NO_PLUGIN, 'c.json:1: "type": no IPAM plugin "no-such-ipam" in node:/nowhere (--cni-path), no pod gets a device',
+    "c.json: ok, 1 warning\n", flags=("--cni-path", "node:/nowhere"))
+row("ipam_types", "and strictly", NO_PLUGIN, 'c.json:1: "type": no IPAM plugin "no-such-ipam" in node:/nowhere (--cni-path)\n', status=2,
+    flags=("--cni-path", "node:/nowhere", "--strict"))
+row("ipam_types", "there is one", pool(network={"ipam": {"type": "sh"}}, selectors={"pfNames": ["ens1np0"]}), "c.json: ok\n",
+    flags=("--cni-path", "/nowhere:/bin", "--strict"))
+row("ipam_types", "of another group's nodes", {"groups": [dict(NO_PLUGIN, name="there"), {"name": "here", "match": {}, "pools": []}]}, "group here applies",
+    flags=("--cni-path", "/nowhere", "--strict"), status=1)
 
 
 def one_clear_line(said):
@@ -320,7 +358,7 @@ def begin(text, flags):
         folders = [f"--{name}-dir={dir}/{name}" for name in ("kubelet", "run", "state", "cdi", "devinfo")]
         os.makedirs(dir + "/kubelet/device-plugins")
         daemon = subprocess.Popen([programs["daemon"], "--config", "c.json", "--sysfs-root", "node/sys", "--dev-root", "node/dev", *listen, *folders,
-                                   *(f for f in flags if f != "--strict")], cwd=TREE.name, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                   *flags], cwd=TREE.name, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                   stderr=subprocess.PIPE, text=True)
         log = []
         reader = threading.Thread(target=lambda: log.extend(daemon.stderr), daemon=True)
@@ -338,13 +376,13 @@ def begin(text, flags):
                 socket.close()
                 return False
             ready[:] = [answer.status, text]
-            return answer.status == 200 or "configuration file is refused" in text
+            return answer.status == 200 or "configuration file is refused" in text or "of the configured resources" in text
         try:
             eventually("it is ready, refuses the file or ends", lambda: daemon.poll() is not None or knows())
         except AssertionError as error:
             daemon.kill()
             raise AssertionError("".join(log)) from error
-        refused = daemon.poll() is None and ready[0] == 503
+        refused = daemon.poll() is None and ready[0] == 503 and "of the configured resources" not in ready[1]
         if refused:
             assert ready[1].startswith("not ready: the configuration file is refused: c.json:"), ready
         if daemon.poll() is None:
@@ -452,8 +490,9 @@ def nobody_takes_what_is_printed():
         with open(TREE.name + "/empty.pcap", "wb") as f:
             f.write(PCAP_147[:24])
         asked = [["pods"], ["devices"], ["explain", "ens1v0"], ["events"], ["doctor"], ["qps"], ["suggest"]]
-        commands = [["rocectl", *words, *more, *socket] for words in asked for more in ([], ["--json"])]
-        commands += [["rocectl", words, "-o", format, *socket] for words in ("devices", "pods") for format in ("wide", "yaml")]
+        empty = (["pods"], ["qps"])  # their lists are, and say so on stderr
+        commands = [["rocectl", *words, *more, *socket] for words in asked for more in ([], ["--json"]) if more or words not in empty]
+        commands += [["rocectl", "devices", "-o", format, *socket] for format in ("wide", "yaml")] + [["rocectl", "pods", "-o", "yaml", *socket]]
         commands += [["rocectl", "devices", "-o", "name", *socket], ["rocectl", "completion", "bash"], ["rocectl", "pods", "--help"]]
         commands += [["rocectl", "pcap", "empty.pcap"], ["rocectl", "pcap", "empty.pcap", "--json"], ["rocectl", "--help"], ["rocectl", "help"],
                      ["rocectl", "--version"], ["rocectl", "version"], ["rocectl", "-h"], ["rocectl", "-V"]]
@@ -534,7 +573,7 @@ def doctor_says_what_there_is_instead():
         said = daemon.rocectl("doctor")
         equal(said.status, 1)
         for name, _selectors, sentence in EMPTY:
-            assert any(line.startswith(f"empty: rocelet.dev/{name}: it has no devices: {sentence}") for line in said.out.splitlines()), (name, str(said))
+            assert any(line.startswith(f"  rocelet.dev/{name}: it has no devices: {sentence}") for line in said.out.splitlines()), (name, str(said))
         findings = {f["object"]: f["what"] for f in json.loads(daemon.rocectl("doctor", "--json").out)["findings"] if f["kind"] == "empty"}
         equal(sorted(findings), sorted(f"rocelet.dev/{name}" for name, _selectors, _sentence in EMPTY))
         for name, _selectors, sentence in EMPTY:
@@ -629,6 +668,86 @@ def live_edits():
             eventually("right again", lambda: daemon.value("rocelet_config_ok") == 1)
         equal(len(kubelet.requests), 2)
         kubelet.stop()
+
+
+GROUPS = {"groups": [
+    {"name": "here", "match": {"nodes": ["gpu-*"]}, "resourceList": [{"resourceName": "a", "selectors": {"pfNames": ["ens1np0"]}}]},
+    {"name": "there", "match": {"nodes": ["cpu-*"]}, "resourceList": [{"resourceName": "b", "selectors": {"pfNames": ["ens2np0"]}}]},
+]}
+
+
+@check
+def an_edit_that_would_take_all_devices_waits():
+    """Of a pool that pods have devices of: a group that does not match any more takes the pool from the node. Until the pods have ended, nothing changes."""
+    os.environ["NODE_NAME"] = "gpu-7"
+    try:
+        with Node(text=json.dumps(GROUPS)) as daemon:
+            pods = daemon_judge.PodResources(daemon.dir)
+            kubelet = registered(daemon, 1)
+            ids = [d.ID for d in kubelet.watches[A].lists[-1]]
+            info = 'rocelet_config_info{digest="%s",group="here",generation="1"}'
+            eventually("a page", lambda: "rocelet_config_info{" in daemon.get("/metrics"))
+            digest = re.search(r'rocelet_config_info{digest="([0-9a-f]{16})"', daemon.get("/metrics"))[1]
+            equal(daemon.value(info % digest), 1)
+            pods.held = [("train", "job-7", "main", A, ids[0])]
+            checkpoint(daemon)
+            eventually("held", lambda: "job-7" in daemon.get("/api/v1/pods"))
+            edit = json.dumps(GROUPS).replace("gpu-*", "gpu-x*")
+            write(daemon.dir + "/config.json", edit)
+            eventually("told", lambda: daemon.value("rocelet_config_held") == 1)
+            equal((daemon.value("rocelet_config_ok"), daemon.value(info % digest)), (0, 1))
+            assert re.search(r"ok\nthe configuration file is held: .*intel.com/a would lose all of its 2 devices", daemon.get("/readyz")), daemon.get("/readyz")
+            assert "the configuration file is held" in daemon.rocectl("doctor").out
+            assert '"ConfigHeld"' in daemon.get("/api/v1/events")
+            equal([d.ID for d in kubelet.watches[A].lists[-1]], ids)
+            # Another edit meanwhile is judged by itself: one that is wrong is no held one.
+            write(daemon.dir + "/config.json", edit + "}")
+            eventually("refused", lambda: daemon.value("rocelet_config_held") == 0)
+            write(daemon.dir + "/config.json", edit)
+            eventually("held again", lambda: daemon.value("rocelet_config_held") == 1)
+            pods.held = []
+            checkpoint(daemon)
+            eventually("it counts when the pod has ended", lambda: daemon.value("rocelet_config_ok") == 1)
+            eventually("and the node has no group", lambda: daemon.value("rocelet_config_held") == 0 and 'group="",generation="2"' in daemon.get("/metrics"))
+            assert any("no group matches" in line and "node gpu-7" in line for line in daemon.log), daemon.log
+            kubelet.stop()
+            pods.stop()
+    finally:
+        del os.environ["NODE_NAME"]
+
+
+@check
+def an_edit_that_would_take_all_devices_can_be_forced_or_refused():
+    with Node(text=IN_USE) as daemon:
+        pods = daemon_judge.PodResources(daemon.dir)
+        kubelet = registered(daemon, 2)
+        only_b = peers({"resourceName": "b", "selectors": {"pfNames": ["ens2np0"]}})[:-1]
+        write(daemon.dir + "/config.json", only_b + ', "lost-pool": "refuse"}')
+        eventually("refused", lambda: daemon.value("rocelet_config_ok") == 0)
+        equal(daemon.value("rocelet_config_held"), 0)
+        assert "the configuration file is refused" in daemon.get("/readyz"), daemon.get("/readyz")
+        pods.held = [("train", "job-7", "main", A, kubelet.watches[A].lists[-1][0].ID)]
+        checkpoint(daemon)
+        eventually("held", lambda: "job-7" in daemon.get("/api/v1/pods"))
+        write(daemon.dir + "/config.json", only_b + ', "lost-pool": "accept"}')
+        eventually("accepted", lambda: daemon.value("rocelet_config_ok") == 1)
+        kubelet.stop()
+        pods.stop()
+
+
+@check
+def groups_are_checked_on_every_node():
+    broken = {"groups": [{"name": "here", "match": {}, "pools": []}, {"name": "there", "pools": [{"resourceName": "p", "selectors": {}, "kind": "x"}]}]}
+    configure(json.dumps(broken))
+    said = rocelet("--check-config")
+    equal(said.status, 2)
+    assert "c.json:1: \"kind\": 'x' is none of exclusive, shared" in said.err and "group here applies" in said.out, said
+    broken["groups"][1]["pools"] = []
+    configure(json.dumps(broken))
+    equal(rocelet("--check-config").status, 0)
+    equal(rocelet("--check-config", "--group", "nowhere").status, 2)
+    said = rocelet("--check-config", "--group", "there")
+    assert said.status == 0 and "group there applies" in said.out, said
 
 
 @check

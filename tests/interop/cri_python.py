@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Judges k8s/cri/cri.h with a container runtime made of grpc-python: lists, details, events of either kind, restarts.
 
   cri_python.py PROGRAM      PROGRAM: build/interop/cri_watch

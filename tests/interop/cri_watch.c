@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* cri_watch.c - prints the pods' sandboxes as they come and go, for tests with a real runtime.
  *
  *   cri_watch [SOCKET]

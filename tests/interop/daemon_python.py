@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Judges the whole daemon with a kubelet made of grpc-python, over a synthetic sysfs tree with plain files as device nodes.
 
   daemon_python.py DAEMON MK_SYSFS [CHECK...]
@@ -7,7 +8,8 @@ First what kubelet_python.py asks of any device plugin, then what only the real 
 
 run: {san}/rocelet {san}/bench/mk_sysfs
 proves: daemon/plugin daemon/pools daemon/pods daemon/metrics daemon/http daemon/compose
-when: core
+when: core -a_watcher_that_does_not_read -a_registry_that_is_not_looked_into -a_kubelet_restart_is_no_news -a_wrong_file_at_the_start -vf_ranges_as_the_peer_reads_them -everybody_is_told_the_same
+when: turns
 """
 import fcntl
 import glob
@@ -15,6 +17,7 @@ import http.client
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -30,6 +33,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "../lib")]
 import kube_api  # noqa: E402
 import kubelet_python as base  # noqa: E402
+import openapi  # noqa: E402
 from kubelet_python import API, MIB, SOON, Kubelet, Plugin, Watch, dp, equal, eventually, raises  # noqa: E402
 
 PODS = kube_api.messages("v1", kube_api.POD_RESOURCES)
@@ -91,6 +95,7 @@ class Daemon(base.Host):
         self.temp = tempfile.TemporaryDirectory()
         self.dir = self.temp.name
         self.connection = None
+        self.compared = {}  # how often: (path, status)
         os.mkdir(self.dir + "/device-plugins")
         if mode == "registry":
             os.mkdir(self.dir + "/plugins_registry")
@@ -131,7 +136,16 @@ class Daemon(base.Host):
         self.connection.request("GET", url)
         answer = self.connection.getresponse()
         text = answer.read().decode()
+        self.compare(url, answer.status, text)
         return text if answer.status == 200 else ""
+
+    def compare(self, url, status, text):
+        """With the API's description: what is polled is read often, so each path a few times, and a large document once."""
+        path = openapi.served().path_of(url)
+        limit = 20 if len(text) < 100000 else 1
+        if path and self.compared.setdefault((path, status), 0) < limit:
+            self.compared[path, status] += 1
+            openapi.served().check(url, status, text)
 
     def device(self, id):
         return next(d for d in json.loads(self.get("/api/v1/devices"))["devices"] if d["id"] == id)
@@ -326,8 +340,9 @@ def told(daemon, resource, what):
     """In all of the places where people and machines look."""
     eventually("the gauge", lambda: daemon.value("rocelet_config_resources_refused") == 1)
     equal(daemon.value("rocelet_config_ok"), 0)
+    eventually("ready", lambda: daemon.get("/readyz").startswith("ok\n"))
     ready = daemon.get("/readyz")
-    assert ready.startswith("ok\n") and resource in ready and what in ready, ready
+    assert resource in ready and what in ready, ready
     findings = [f for f in json.loads(daemon.get("/api/v1/doctor"))["findings"] if f["kind"] == "config"]
     equal([f["object"] for f in findings], [resource])
     assert what in findings[0]["what"], findings
@@ -339,7 +354,7 @@ def told(daemon, resource, what):
 def all_right(daemon):
     eventually("the gauge", lambda: daemon.value("rocelet_config_ok") == 1)
     equal(daemon.value("rocelet_config_resources_refused"), 0)
-    equal(daemon.get("/readyz"), "ok\n")
+    eventually("ready", lambda: daemon.get("/readyz") == "ok\n")
     equal([f for f in json.loads(daemon.get("/api/v1/doctor"))["findings"] if f["kind"] == "config"], [])
 
 
@@ -402,6 +417,63 @@ def not_ready_for(daemon, word):
 
 
 @check
+def warnings_are_in_the_log_in_its_format():
+    with Daemon(text=json.dumps({"lissten": ":1", "log-format": "json", "pools": [VF_POOL]})) as daemon:
+        eventually("a page", lambda: daemon.value("rocelet_config_ok") == 1)
+        words = 'unknown key "lissten" (did you mean "listen"?)'
+        eventually("the line, as an object", lambda: any(words in json.dumps(json.loads(line)).replace('\\"', '"') for line in list(daemon.log)))
+
+
+def not_ready(daemon, *words):
+    """503, and all of the words in its one sentence."""
+    status, text = curl(daemon, "/readyz")
+    return status == 503 and text.startswith("not ready: ") and text.count("\n") == 1 and all(word in text for word in words)
+
+
+@check
+def ready_means_that_the_kubelet_knows_a_resource():
+    with Daemon(pools=(VF_POOL, SLOT_POOL)) as daemon:
+        eventually("it names the kubelet's socket", lambda: not_ready(daemon, "knows none of the configured resources (2)", "device-plugins/kubelet.sock: No such"))
+        kubelet = Kubelet(daemon.dir, "refusing").start()
+        eventually("it names the answer", lambda: not_ready(daemon, "accepts none", ROCE, "unsupported, 100 %"))
+        kubelet.manner = "good"
+        eventually("ready", lambda: daemon.get("/readyz") == "ok\n")
+        kubelet.stop()
+        eventually("the kubelet is gone", lambda: not_ready(daemon, "knows none"))
+        kubelet = registered(daemon, 2)
+        eventually("ready again", lambda: daemon.get("/readyz") == "ok\n")
+        daemon.configure(())
+        kubelet.stop()
+        eventually("nothing to register", lambda: daemon.get("/readyz") == "ok\n")
+
+
+@check
+def ready_means_that_its_folders_can_be_used():
+    with Daemon(pools=(dict(VF_POOL, cdi=True),)) as daemon:
+        kubelet = registered(daemon)
+        eventually("ready", lambda: daemon.get("/readyz") == "ok\n")
+        shutil.rmtree(daemon.dir + "/cdi")
+        write(daemon.dir + "/cdi", "no folder")
+        daemon.configure((dict(VF_POOL, cdi=True), dict(VF_POOL, resourceName="other")))
+        eventually("a specification cannot be written", lambda: not_ready(daemon, daemon.dir + "/cdi"))
+        assert any(f["object"] == ROCE and daemon.dir + "/cdi" in f["what"] for f in json.loads(daemon.get("/api/v1/doctor"))["findings"])
+        os.unlink(daemon.dir + "/cdi")
+        daemon.configure((dict(VF_POOL, cdi=True),))
+        eventually("ready again", lambda: daemon.get("/readyz") == "ok\n")
+        kubelet.stop()
+    with Daemon() as daemon:
+        os.rename(daemon.dir + "/device-plugins", daemon.dir + "/before")  # sockets are made in it
+        eventually("the kubelet's folder is gone", lambda: not_ready(daemon, "device-plugins/kubelet.sock: No such"))
+        write(daemon.dir + "/device-plugins", "no folder")
+        eventually("it is no folder", lambda: not_ready(daemon, "device-plugins/kubelet.sock: Not a directory"))
+        os.unlink(daemon.dir + "/device-plugins")
+        os.mkdir(daemon.dir + "/device-plugins")
+        kubelet = registered(daemon)
+        eventually("ready", lambda: daemon.get("/readyz") == "ok\n")
+        kubelet.stop()
+
+
+@check
 def a_wrong_file_at_the_start():
     """It observes; pools that become right are served, options that do take another start."""
     with Daemon(text='{"pools": [{"resourceName": "roce", "selectors": {"pfNames": 5}}]}') as daemon:
@@ -412,18 +484,24 @@ def a_wrong_file_at_the_start():
         eventually("registered", lambda: kubelet.watches and kubelet.watch().lists)
         all_right(daemon)
         kubelet.stop()
-    for text in ('{"pools": [', '{"sample-interval": "x"}'):
+    for text in ('{"pools": [', '{"sample-interval": "x"}', "pools:\n- resourceName: roce\n"):
         with Daemon(text=text) as daemon:
             kubelet = Kubelet(daemon.dir).start()
             eventually("a page", lambda: daemon.value("rocelet_config_ok") == 0)
             not_ready_for(daemon, "config.json")
+            told = [e["message"] for e in json.loads(daemon.get("/api/v1/events"))["events"] if e["reason"] == "ConfigRefused"]
+            assert len(told) == 1 and told[0].endswith(", only observing until it is corrected"), told
+            write(daemon.dir + "/config.json", '{"pools": 5}')
+            eventually("another mistake", lambda: daemon.value('rocelet_config_reloads_total{result="failed"}') == 2)
+            told = [e["message"] for e in json.loads(daemon.get("/api/v1/events"))["events"] if e["reason"] == "ConfigRefused"]
+            assert len(told) == 2 and all(sentence.endswith(", only observing until it is corrected") for sentence in told), told
             assert not os.path.exists(daemon.dir + "/state"), "the state folder may be another one"
             write(daemon.dir + "/config.json", "{")
             eventually("read", lambda: daemon.value('rocelet_config_reloads_total{result="failed"}') == 2)
             equal(daemon.process.poll(), None)
             daemon.configure((VF_POOL,))
             equal(daemon.process.wait(SOON), 0)  # whoever watches over it starts it anew
-            assert any("to be started anew" in line for line in daemon.log)
+            assert any("to be restarted" in line for line in daemon.log)
             kubelet.stop()
 
 
@@ -452,9 +530,9 @@ def a_socket_that_is_deleted_comes_back():
             return sum(word in line for line in daemon.log)
         eventually("it is served", answers)
         os.unlink(run + "/rocelet.sock")
-        eventually("it is back, and told", lambda: answers() and told("was deleted, serving it anew") == 1)
+        eventually("it is back, and told", lambda: answers() and told("was deleted, creating it again") == 1)
         os.rename(run, run + ".old")
-        eventually("it is back in a new folder, and told", lambda: answers() and told("was deleted, serving it anew") == 2)
+        eventually("it is back in a new folder, and told", lambda: answers() and told("was deleted, creating it again") == 2)
         second = subprocess.run([*command(daemon.dir, daemon.dir), "--lock-wait", "0"], stdin=subprocess.DEVNULL, capture_output=True, timeout=SOON, check=False)
         equal(second.returncode, 3)
         write(run + ".new/lock")
@@ -623,7 +701,7 @@ def a_kubelet_that_does_not_tell_its_pods():
         eventually("nothing is wrong", lambda: told(daemon) == [])
         path = pods.folder + "/kubelet.sock"
         pods.stop()
-        eventually("its socket is gone", lambda: any("is not there" in what for what in told(daemon)))
+        eventually("its socket is gone", lambda: any("does not exist" in what for what in told(daemon)))
         with socket.socket(socket.AF_UNIX) as s:
             s.bind(path)
             s.listen()

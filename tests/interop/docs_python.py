@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs what the documents show: every command, configuration, manifest, query and program in a block of code (tests/lint/docs.py finds them).
 
   docs_python.py DAEMON ROCECTL MK_SYSFS PROMTOOL KUBECTL..
@@ -200,10 +201,10 @@ def judge_kustomization(text):
         if text.startswith("apiVersion: apps/v1"):
             with open(folder + "/nodes.yaml", "w", encoding="utf-8") as f:
                 f.write(text)
-            text = "bases: [rocelet/k8s/deploy/overlays/native]\npatchesStrategicMerge: [nodes.yaml]\n"
+            text = "resources: [rocelet/k8s/deploy/overlays/native]\npatches: [{path: nodes.yaml}]\n"
         with open(folder + "/kustomization.yaml", "w", encoding="utf-8") as f:
             f.write(text)
-        for kubectl in KUBECTLS:
+        for kubectl in KUBECTLS[1:]:  # the first is older than kustomize's words
             out = run(kubectl, "kustomize", folder)
             assert out.returncode == 0, out.stderr
             assert any(d["kind"] == "DaemonSet" for d in yaml.safe_load_all(out.stdout))
@@ -308,7 +309,7 @@ def run_kubectl(args, _):
         run_call(shlex.join(args[args.index("--") + 1:]))
     if args[0] == "proxy":
         return  # serves until it is ended, whatever there is behind it
-    for kubectl in KUBECTLS:
+    for kubectl in KUBECTLS[1:] if "-k" in args else KUBECTLS:
         out = run(kubectl, "--server=http://127.0.0.1:1", *args, folder=docs.TOP)
         said = (out.stdout + out.stderr).lower()
         written = "does not exist" in said and "rocelet.yaml" in said  # by the command before

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Judges the dictionary of counters by the kernel's sources of each driver, and makes docs/reference/drivers.md of both.
 
   drivers_python.py [CHECK...]                   judge; one line per check, "N passed, N failed" last

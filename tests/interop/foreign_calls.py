@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Has a child process make system calls, as a debugger would: its main thread is stopped, goes through a `syscall` instruction of its C library with
 registers of ours, and goes on where it was.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* grpc_echo.c - a small gRPC server and client over a unix socket, for other implementations to
  * judge (grpc_python.py). One blocking poll() loop; nothing but grpc.h.
  *

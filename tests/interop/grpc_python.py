@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Judges k8s/rpc with grpc-python as the other side of a unix socket, in both roles.
 
   grpc_python.py PROGRAM      PROGRAM: build/interop/grpc_echo
@@ -7,7 +8,8 @@ One line per check, "N passed, N failed" last.
 
 run: {san}/interop/grpc_echo
 proves: k8s/rpc
-when: core
+when: core -client_keepalive_pings
+when: turns
 """
 import concurrent.futures
 import os

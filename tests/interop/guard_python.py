@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """The TCP listener behind TLS, tokens and passwords, as curl, openssl and Python's own TLS see it, with Secrets as the kubelet mounts and replaces them.
 
   guard_python.py DAEMON [PART...]
@@ -195,7 +196,7 @@ def tls(folder):
         check("a new certificate is shown", becomes(lambda: subject(d) not in (None, first)) and get("/healthz")[0] == 200)
         second, other = subject(d), ca.pair()
         secret.replace(crt=other[0], key=key)
-        check("a key that is another's is told", d.says("error", secret.path("crt"), "keeping what was right"))
+        check("a key that is another's is told", d.says("error", secret.path("crt"), "keeping the valid ones"))
         check("and by doctor", becomes(lambda: '"listen"' in d.over_socket("/api/v1/doctor")))
         check("what was right stays", subject(d) == second and get("/healthz")[0] == 200)
         secret.replace(crt="no certificate\n", key="no key\n")
@@ -205,7 +206,7 @@ def tls(folder):
         check("what was right stays still", subject(d) == second)
         expired = ca.expired()
         secret.replace(crt=expired[0], key=expired[1])
-        check("one that has expired is told", d.says("error", "the certificate has expired", "keeping what was right"))
+        check("one that has expired is told", d.says("error", "the certificate has expired", "keeping the valid ones"))
         check("by doctor and /readyz, too", all("the certificate has expired" in d.over_socket(path) for path in ("/api/v1/doctor", "/readyz")))
         check("what was right stays even so", subject(d) == second and get("/healthz")[0] == 200)
         secret.replace(crt=other[0], key=other[1])
@@ -322,8 +323,8 @@ def busy(folder):
     for name, flags in (("open", ()), ("guarded", ("--auth-token-file", secret.path("tokens")))):
         with socket.create_server(("127.0.0.1", 0)) as other, daemon(folder, *flags, port=other.getsockname()[1]) as d:
             sentence = f"cannot listen on 127.0.0.1:{d.port}: Address already in use"
-            check(f"a busy port, {name}: it says so", d.says("error", sentence, "trying again"))
-            check(f"a busy port, {name}: so does /readyz", becomes(lambda: "not ready" not in d.over_socket("/readyz")) and sentence in d.over_socket("/readyz"))
+            check(f"a busy port, {name}: it says so", d.says("error", sentence, "retrying"))
+            check(f"a busy port, {name}: so does /readyz", becomes(lambda: d.over_socket("/readyz") == f"not ready: nothing is served over TCP: {sentence}\n"))
             found = [f for f in json.loads(d.over_socket("/api/v1/doctor"))["findings"] if f["object"] == "listen"]
             check(f"a busy port, {name}: and doctor, with the right help", len(found) == 1 and found[0]["what"] == sentence and "file" not in found[0]["help"])
             other.close()
@@ -341,7 +342,7 @@ def without_a_file(folder):
         with daemon(folder, config=text) as d:
             check(f"a file that is {name}: it observes, and says so", becomes(lambda: "is refused" in d.curl("/readyz")[1]))
             check(f"a file that is {name}: only the kubelet is answered",
-                  d.curl("/healthz") == (200, "ok\n") and all(d.curl(path)[0] == 503 and "configuration file is refused" in d.curl(path)[1]
+                  d.curl("/healthz") == (200, "ok\n") and all(d.curl(path)[0] == 503 and "configuration file was rejected" in d.curl(path)[1]
                                                              for path in ("/", "/metrics", "/api/v1/config", "/healthz/", "/nowhere")))
             check(f"a file that is {name}: what stands in it is not told",
                   not any("hunter2" in said for said in (d.log(), d.curl("/readyz")[1], d.over_socket("/api/v1/doctor"), d.over_socket("/api/v1/events"))))
@@ -382,13 +383,13 @@ def access(folder):
         check("the old one is taken away", becomes(lambda: get(*bearer) == 401))
         check("so is the password, though it was right once", get(*basic("ann", PASSWORD)) == 401 and get(*basic("ann", "new")) == 200)
         secret.replace(tokens="short\n", users="ann:plain\n")
-        check("files that are wrong are told, by line", d.says("error", "tokens:1:", "keeping what was right"))
+        check("files that are wrong are told, by line", d.says("error", "tokens:1:", "keeping the valid ones"))
         check("and change nothing", get("-H", f"Authorization: Bearer {NEXT_TOKEN}") == 200 and get() == 401)
         check("no secret is in the log or the configuration", not any(s in d.log() + d.over_socket("/api/v1/config") for s in (TOKEN, NEXT_TOKEN, PASSWORD,
                                                                                                                            hashes)))
     empty = Secret(folder + "/empty", tokens="\n")
     with daemon(folder, "--auth-token-file", empty.path("tokens")) as d:
-        check("a file without a token opens nothing", d.says("error", "there is nothing in it", "serving nothing") and d.is_closed())
+        check("a file without a token opens nothing", d.says("error", "it has no entries", "serving nothing") and d.is_closed())
 
 
 def flood(d):

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Judges how one daemon hands its node to the next, with a kubelet made of grpc-python.
 
   hand_over_python.py DAEMON MK_SYSFS [CHECK...]
@@ -237,7 +238,7 @@ def the_kubelet_never_loses_the_list():
         watch, client = kubelet.watches[ROCE], kubelet.clients[ROCE]
         with take_over(old, kubelet) as new:
             equal([[(d.ID, d.health) for d in devices] for devices in watch.lists], [[(id, "Healthy") for id in VFS]] * 2)
-            eventually("handed over", lambda: is_lingering(old) and said(old, "pod rocelet/new asks"))
+            eventually("handed over", lambda: is_lingering(old) and said(old, "pod rocelet/new requests"))
             eventually("nothing is held", lambda: sockets_of(old.process) == 0)
             assert old.process.poll() is None  # who watches over it would start it again
             old.quit()
@@ -350,7 +351,7 @@ def a_successor_that_dies_leaves_the_node_to_whoever_starts():
             new.process.kill()
             watch.join(SOON)
             equal(old.process.wait(SOON), 0)
-            assert said(old, "nobody has"), old.log
+            assert said(old, "is not locked any more"), old.log
             with Successor(old, "old") as again:
                 eventually("registered anew", lambda: kubelet.watches[ROCE] is not watch and kubelet.watches[ROCE].lists)
                 kubelet.stop()
@@ -408,7 +409,7 @@ def who_has_nothing_to_offer_does_not_ask():
             eventually("refused", lambda: old.value('rocelet_config_reloads_total{result="failed"}') == 1)
             with Successor(old, flags=("--take-over", "--lock-wait", "1")) as new:
                 equal(new.process.wait(SOON), 3)
-                assert new.said("not asking for this node"), new.log
+                assert new.said("not requesting this node"), new.log
             assert kubelet.watch().is_alive() and not is_lingering(old)
             equal(len(kubelet.client().allocate([VFS[0]])), 1)
             kubelet.stop()
@@ -502,7 +503,7 @@ def bad_orders_change_nothing():
             connection.request("POST", "/api/v1/hand-over", body)
             answer = connection.getresponse()
             assert (answer.status, "error" in json.loads(answer.read())) == (400, True), body
-        assert kubelet.watch().is_alive() and not said(old, "asks for this node")
+        assert kubelet.watch().is_alive() and not said(old, "requests this node")
         kubelet.stop()
 
 

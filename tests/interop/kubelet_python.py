@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Judges k8s/kubelet/kubelet.h with a kubelet made of grpc-python: registration in both modes, restarts, every method of the device plugin API.
 
   kubelet_python.py PROGRAM            PROGRAM: build/interop/plugin_host
@@ -8,7 +9,8 @@ One line per check, "N passed, N failed" last.
 
 run: {san}/interop/plugin_host
 proves: k8s/kubelet k8s/rpc
-when: core
+when: core -a_watcher_that_does_not_read_costs_no_memory
+when: turns
 """
 import glob
 import importlib

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Judges docs/start/migration.md: what stands there as before and after gives the same resources with the same devices, and the queries find their series.
 
   migration_python.py DAEMON ROCECTL MK_SYSFS [CHECK...]

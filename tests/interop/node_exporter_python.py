@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Judges --compat node_exporter: Debian's prometheus-node-exporter and the daemon read the same trees, and each node_infiniband_* series of the one is a series of the other with
 the same labels and value.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* packet_watch.c - daemon/packets/packet_port.h on one interface, for packets_python.py.
  *
  *   packet_watch NETDEV tc|clsact|xdp

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Judges the packet programs with scapy, which makes the packets, and tshark, which reads them: every opcode, syndrome, codepoint,
 IPv4 and IPv6, VLAN tags, RoCEv1, over a veth pair that is watched at both ends.
 

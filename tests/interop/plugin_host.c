@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* plugin_host.c - k8s/kubelet/kubelet.h with devices that stdin decides on, for kubelet_python.py.
  *
  *   plugin_host DIR auto|registry|legacy [zero]

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Judges the whole daemon while the kubelet's PodResources fails, hangs or has much to say.
 
   pod_lists_python.py DAEMON MK_SYSFS [CHECK...]
@@ -112,7 +113,7 @@ def labelled(daemon, name):
 
 
 def trouble(daemon):
-    return " ".join(f["what"] for f in json.loads(daemon.get("/api/v1/doctor"))["findings"] if "holds what" in f["what"])
+    return " ".join(f["what"] for f in json.loads(daemon.get("/api/v1/doctor"))["findings"] if "holds which device" in f["what"])
 
 
 # --- a device changes hands -------------------------------------------------------------------

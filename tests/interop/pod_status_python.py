@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Judges what a container reads of its own devices (podStatus): the running daemon over a synthetic sysfs tree, a kubelet made of grpc-python, and an open
 descriptor of the folder in place of the container's mount.
 
@@ -136,7 +137,7 @@ def scraped_of(node, device, name):
 
 @check
 def a_pod_reads_its_own_ports_and_nobody_elses():
-    with Scene() as (node, kubelet):
+    with Scene(flags=["--all-series"]) as (node, kubelet):
         story = node.story(RDMA[0])
         story.play(TRAFFIC)
         node.judged(RDMA[0])
@@ -262,7 +263,7 @@ def a_folder_that_is_removed_is_made_again():
         for n, path in enumerate((node.folder(), node.dir + "/run/pod-status"), 1):
             shutil.rmtree(path)
             eventually("a file for the next start", lambda: os.path.exists(node.folder() + "/status.json"))
-            eventually("it is told, once", lambda: len([line for line in node.log if "removed or replaced by somebody" in line]) == n)
+            eventually("it is told, once", lambda: len([line for line in node.log if "removed or replaced by another process" in line]) == n)
             # Until it has been there for a round, another removal is the same trouble.
             before = json.loads(open(node.folder() + "/status.json", encoding="utf-8").read())["timeMs"]
             eventually("rounds", lambda: json.loads(open(node.folder() + "/status.json", encoding="utf-8").read())["timeMs"] > before + 1000)
@@ -407,14 +408,14 @@ def where_nothing_can_be_written_pods_get_their_devices():
             assert answer.devices and answer.envs["PCIDEVICE_ROCELET_DEV_ROCE"] == VFS[0]
         node.hold(("job", 0))
         node.judge_more(30)
-        told = [line for line in node.log if "pods are not told" in line]
+        told = [line for line in node.log if "status files of pods are not updated" in line]
         equal(len(told), 1)
         assert "pod-status" in told[0], told
         # It is over: the folder is there for the next container, and that is said.
         os.unlink(node.dir + "/run/pod-status")
         node.hold(("job", 0), ("other", 1))
         eventually("files", lambda: os.path.exists(node.folder() + "/status.json"))
-        eventually("it is said", lambda: any("pods are told again" in line for line in node.log))
+        eventually("it is said", lambda: any("status files of pods are updated again" in line for line in node.log))
 
 
 @check
@@ -424,7 +425,7 @@ def others_may_not_write_there():
         os.chmod(node.dir + "/run/pod-status", 0o777)
         answer, = kubelet.client().allocate([VFS[0]])
         equal(len(answer.mounts), 0)
-        eventually("it is said", lambda: any("others may write there" in line or "Operation not permitted" in line for line in node.log))
+        eventually("it is said", lambda: any("other users can write there" in line or "Operation not permitted" in line for line in node.log))
         equal(os.listdir(node.dir + "/run/pod-status"), [])
 
 

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """What the running daemon may still do: by what the kernel says of every thread, and by calls that it is made to make. Needs root.
 
   privileges_python.py DAEMON
@@ -13,6 +14,7 @@ needs: root
 import contextlib
 import errno
 import glob
+import json
 import os
 import re
 import resource
@@ -89,6 +91,7 @@ def refused_calls(pid):
 def kernel_says():
     for name, flags, wanted in [("all it may be asked", (), OBSERVE | PROGRAMS | ATTACH), ("without BPF", ("--no-bpf",), OBSERVE | ATTACH),
                                 ("one that changes nothing", ("--dry-run", "--no-bpf"), OBSERVE),
+                                ("one without any", ("--unprivileged",), set()),
                                 ("a low port", ("--dry-run", "--no-bpf", "--listen", "127.0.0.1:1"), OBSERVE | {NET_BIND_SERVICE})]:
         with daemon(*flags) as process:
             for key in ("CapEff", "CapPrm", "CapBnd"):
@@ -101,6 +104,43 @@ def kernel_says():
     with daemon("--seccomp", "off", "--no-bpf") as process:
         check("--seccomp off: no filter", threads(process, "Seccomp") == {"0"})
         check("--seccomp off: still no new privileges", threads(process, "NoNewPrivs") == {"1"})
+
+
+def without_capabilities():
+    """What the overlays observe and device-plugin start: nothing is missed, and a pool that needs more is told so."""
+    bare = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"]
+    attaching = {"pools": [{"resourceName": "x", "selectors": {"pfNames": ["none"]}, "network": {}}]}
+    for name, flags, config, lacks in [("--unprivileged", ("--unprivileged",), {}, False), ("usual", (), {}, True),
+                                       ("--unprivileged with an attaching pool", ("--unprivileged",), attaching, True)]:
+        with tempfile.TemporaryDirectory() as folder:
+            for path in ("kubelet/device-plugins", "kubelet/pods", "kubelet/pod-resources"):
+                os.makedirs(f"{folder}/{path}")
+            with open(folder + "/config.json", "w", encoding="ascii") as f:
+                json.dump(config, f)
+            with open(folder + "/log", "w+", encoding="utf-8") as log, subprocess.Popen(
+                    [*OWN_NODE, *bare, sys.argv[1], "--config", folder + "/config.json", "--run-dir", folder + "/run", "--state-dir", folder + "/state",
+                     "--kubelet-dir", folder + "/kubelet", "--listen", "", *flags], stdout=log, stderr=log, stdin=subprocess.DEVNULL) as process:
+                ask = ["curl", "-sS", "--unix-socket", folder + "/run/rocelet.sock"]
+                deadline = time.monotonic() + SOON
+                while not re.match("not ready: (?!.* yet\n)|ok", ready := subprocess.run([*ask, "http://node/readyz"], capture_output=True, text=True,
+                                                                                      check=False).stdout):
+                    if time.monotonic() > deadline:
+                        break
+                    time.sleep(0.05)
+                found = json.loads(subprocess.run([*ask, "http://node/api/v1/doctor"], capture_output=True, text=True, check=True).stdout)["findings"]
+                process.terminate()
+                process.wait(SOON)
+                log.seek(0)
+                text = log.read()
+        check(f"no capability, {name}: doctor {'names' if lacks else 'finds'} {'what is missing' if lacks else 'no privilege missing'}",
+              bool([f for f in found if f["kind"] == "privilege"]) == lacks)
+        if lacks:
+            check(f"no capability, {name}: the log says what is missing", "is missing" in text)
+        else:
+            told = [line for line in text.splitlines() if re.search(r" (warn|error) ", line)]
+            check(f"no capability, {name}: no warning at the start {told}", not told)
+            check(f"no capability, {name}: it is ready", ready == "ok\n")
+    check(f"no capability, an attaching pool: it is not ready, and names the capability {ready!r}", re.match("not ready: .*CAP_", ready))
 
 
 def it_tries():
@@ -134,5 +174,6 @@ def it_tries():
 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 kernel_says()
 it_tries()
+without_capabilities()
 print(f"{counts[True]} passed, {counts[False]} failed")
 sys.exit(counts[False] > 0)

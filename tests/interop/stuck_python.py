@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """All workers of a daemon stand still, as tasks under ptrace do: what it says of that, what goes on, and that it ends all the same.
 
   stuck_python.py DAEMON

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Judges what rocelet proposes to a node that has no configuration: on trees of ten kinds of node, each device goes where the comment says.
 
   suggest_python.py DAEMON ROCECTL [CHECK...]
@@ -372,7 +373,7 @@ def vfs_of_virtual_machines():
 @check
 def nothing_at_all():
     text, said = judge(Tree(), {})
-    assert "pools" not in json.loads(text) and "without pools rocelet observes" in text, text
+    assert "pools" not in json.loads(text) and "Without pools, rocelet only observes." in text, text
     assert "not ok" not in said, said
     tree = Tree()
     tree.pf("0000:01:00.0", "eno1", driver="tg3", total=0)
@@ -430,7 +431,9 @@ def comments_are_read_over():
         {"_comment": ["of a pool", {"a": 1}], "resourceName": "a", "selectors": {"_comment": 5, "pfNames": ["ens1np0#0-15"]}, "hold": {"_comment": None},
          "network": {"_comment": "n", "ipam": {"type": "static", "_comment": "the plugin's"}}, "additionalInfo": {"*": {"_comment": "a container's"}}}]}
     tree.put("c.json", json.dumps(config))
-    status, said, err = tree.ask("--config", tree.dir + "/c.json", "--check-config", "--strict")
+    tree.put("plugins/static", "")
+    os.chmod(tree.dir + "/plugins/static", 0o755)
+    status, said, err = tree.ask("--config", tree.dir + "/c.json", "--check-config", "--strict", "--cni-path", tree.dir + "/plugins")
     equal((status, err), (0, ""))
     assert "rocelet.dev/a: 4 devices" in said, said
     pool, = json.loads(tree.ask("--config", tree.dir + "/c.json", "--print-config")[1])["pools"]

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Judges `rocectl top` on a real terminal, tmux's: what is on it, what keys do, and that it is given back as it was.
 
     top_python.py DAEMON ROCECTL MK_SYSFS
@@ -109,16 +110,23 @@ def ports(n, time_ms):
 
 
 def rows(text):
-    return [line for line in text.splitlines()[3:] if "/1 " in line]
+    return [line for line in text.splitlines()[4:] if "/1 " in line]
 
 
 def drives_a_terminal(top):
     with Terminal(top) as t:
-        t.until("the ports are there", lambda s: len(rows(s)) > 2 and "PORT" in s.splitlines()[2])
+        t.until("the ports are there", lambda s: len(rows(s)) > 2 and "PORT" in s.splitlines()[3])
         first = rows(t.text())[0].split()[0]
         assert re.search(r"\x1b\[[0-9;]*7m(\x1b\[[0-9;]*m)*" + re.escape(first), t.text("-e")), repr(t.text("-e"))
+        t.until("node, version and uptime", lambda s: re.match(r"\S+  rocelet \S+, up \d+[smhd]", s.splitlines()[0]) and "RX " in s.splitlines()[1])
+        t.press("?")
+        t.until("the keys", lambda s: "sort by verdict, use" in s and "PORT " not in s)
+        t.press("?")
+        t.press("L")
+        t.until("an order of its own key", lambda s: "by loss" in s.splitlines()[1])
+        t.press("V")
         t.press("s")
-        t.until("another order", lambda s: "by use" in s.splitlines()[0])
+        t.until("another order", lambda s: "by use" in s.splitlines()[1])
         t.press("/", "e", "n", "s", "1", "n", "p", "0", "Enter")
         t.until("the filter", lambda s: len(rows(s)) == 1 and "ens1np0" in rows(s)[0])
         t.press("Escape")
@@ -152,7 +160,7 @@ def says_that_the_daemon_has_gone(top, daemon):
     with Terminal(top) as t:
         t.until("the ports are there", lambda s: len(rows(s)) > 2)
         daemon.quit()
-        t.until("it says so, with what it had", lambda s: "rocelet.sock" in s.splitlines()[1] and len(rows(s)) > 2)
+        t.until("it says so, with what it had", lambda s: "rocelet.sock" in s.splitlines()[2] and len(rows(s)) > 2)
         t.press("q")
         t.until("it ends", lambda s: "ended 0" in s)
 
@@ -226,6 +234,20 @@ def keeps_queue_pairs_to_their_rows(rocectl):
             daemon_judge.eventually("the ports' seconds go on", lambda: daemon.times_asked("/api/v1/ports") > asked)
 
 
+def shows_evidence_and_next_steps(rocectl):
+    verdict = {"device": "mlx5_0", "port": 1, "level": 3, "severity": "critical", "cause": "packet_loss", "onset": "2026-01-02T03:04:05.000Z", "sentence": "packets are lost",
+               "evidence": [{"name": "roce_sequence_nak_received_total", "value": 7.5, "unit": "per second", "threshold": 1}], "advice": "walk the path and look at every drop counter",
+               "disproof": "the peer counts none", "runbook": "docs/runbook.md#packet_loss", "pods": [{"namespace": "train", "name": "job-7"}], "podCount": 1}
+    with StandIn({"/api/v1/ports": ports(2, now_ms()), "/api/v1/qps": {"qps": [], "flows": False}, "/api/v1/diagnosis": {"verdicts": [verdict]}}) as daemon:
+        for width in (80, 40):
+            with Terminal(f"{rocectl} --socket {daemon.path} top", width=width, height=30) as t:
+                t.until("the verdict decides the order", lambda s: len(rows(s)) == 2 and "mlx5_0/1" in rows(s)[0] and "crit" in rows(s)[0])
+                t.press("Enter")
+                t.until("evidence and advice", lambda s: re.search("total = 7.5 per second .*advice: walk .*every drop counter .*no queue pairs", " ".join(s.split())))
+                t.press("Escape")
+                t.until("ports again", lambda s: len(rows(s)) == 2)
+
+
 def main():
     daemon_path, rocectl, mk_sysfs = (os.path.abspath(path) for path in sys.argv[1:4])
     daemon_judge.programs.update(daemon=daemon_path, mk_sysfs=mk_sysfs)
@@ -243,6 +265,7 @@ def main():
             (waits_for_one_answer_at_most, rocectl),
             (says_that_no_sample_comes, rocectl),
             (keeps_queue_pairs_to_their_rows, rocectl),
+            (shows_evidence_and_next_steps, rocectl),
         )
         for check, *arguments in everything:
             check(*arguments)

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # A real kubelet with containerd and fake RDMA hardware, in namespaces of its own, for trying the device plugin. See README.md.
 set -euo pipefail
 shopt -s inherit_errexit

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The demo's view, of two scrapes of /metrics and of what rocelet says:
 #     file=last PAGE file=page PAGE file=pods TEXT file=shown TEXT file=events TEXT
 # pods is what rocectl prints; events has a line each, which begins with its time; shown has those that were printed before.

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Judges what the daemon counted on one interface by what tshark finds in captures of the same packets.
 
   judge.py NETDEV PAGE_BEFORE PAGE_AFTER RECEIVED.pcap SENT.pcap [LEFT_OUT..]

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # kill_points.sh - the places in which a KILL_POINTS=1 build dies when ROCELET_KILL_AT names one, a line each: around every step
 # of attach and return (the engine's own included), and inside those that make more than one change. Fails, and says where, when the
 # source has a kill point that is not among them: it would never be visited.

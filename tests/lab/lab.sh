@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # The lab: a virtual machine with an SR-IOV NIC and RDMA devices, for trying rocelet without hardware. See README.md.
 set -euo pipefail
 shopt -s inherit_errexit

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Makes one moving picture (SVG) of what a terminal showed each second.
 
   recording.py FRAMES OUT    FRAMES: a folder of tmux's captures, each named by the second it is of (scenario congestion, fault top)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "allocation_fixture.h"
 
 #include <setjmp.h>
@@ -14,8 +15,8 @@
 
 /* --- the host --------------------------------------------------------------------------------- */
 
-/* A PF with five VFs (one on vfio, two on vDPA) and two sub-functions, a PF whose names are longer
- * by a digit, one without an IOMMU, one on uio, a soft-RoCE device. */
+/* A PF with five VFs (one on vfio, two on vDPA) and two sub-functions, a PF whose device names have
+ * one digit more, one without an IOMMU, one on uio, a soft-RoCE device. */
 static struct function functions[] = {
 	{.id = "0000:03:00.0", .kind = FN_PF, .vf = -1, .numa = 0, .driver = "mlx5_core"},
 	{.id = "0000:03:02.1",
@@ -166,7 +167,7 @@ void share_pool(enum pool_kind kind, enum id_style ids)
 	}
 }
 
-/* --- asking ----------------------------------------------------------------------------------- */
+/* --- calls ------------------------------------------------------------------------------------ */
 
 int try_grant(struct container_grant *g, const char *a, const char *b)
 {
@@ -193,7 +194,7 @@ void assert_refused(const char *a, const char *b, int code, const char *sentence
 	assert_int_equal(given.err.code, code);
 	assert_true(g.n_nodes == 0 && g.n_envs == 0 && g.n_cdi_devices == 0 && !g.nodes &&
 		    !g.envs && !g.cdi_devices);
-	/* Who reads no sentence gets the same code. */
+	/* The code must not depend on whether the caller wants the message. */
 	assert_int_equal(allocation_check(&given.in,
 					  (struct id_list){(const char *[]){a, b}, b ? 2 : 1},
 					  NULL),

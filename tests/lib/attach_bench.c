@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "attach_bench.h"
 
 #include <arpa/inet.h>
@@ -53,7 +54,7 @@ void attach_bench_shell(struct attach_bench *b, int which, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* Tells once it is there. */
+/* Child process: creates the namespace, reports that, and keeps it. */
 static void keep_namespace(int ready)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -98,7 +99,8 @@ static int is_namespace(int netns_fd, const char *path, void *arg)
 	return fstat(netns_fd, &st) == 0 && st.st_ino == wanted->st_ino ? -EEXIST : 0;
 }
 
-/* Whoever looks into all processes at this moment, another test perhaps, keeps it for as long. */
+/* Waits until the namespace is gone: a process that is scanning /proc, such as another test, may
+ * pin it for a moment. */
 static void until_gone(const struct attach_bench *b, struct stat *namespace)
 {
 	for (int ms = 0; ms < PATIENCE_MS; ms += 10) {
@@ -190,7 +192,7 @@ static void show_in_sysfs(struct attach_bench *b, const char *name, unsigned ind
 	}
 }
 
-/* Under both names that it may have at home. */
+/* Under both names that it may have in the host. */
 static void show_netdev(struct attach_bench *b, const char *name)
 {
 	unsigned index = if_nametoindex(name);

@@ -1,6 +1,7 @@
-/* attach_bench.h - a host with one function to attach, and pods, in network namespaces that the
- * test makes: one end of a veth pair stands for the function's netdev. The test program's own
- * namespace is the host's, from its first bench on. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* attach_bench.h - a host with one function and pods in real network namespaces. One end of a veth
+ * pair plays the function's netdev. From the first bench on, the test program's own namespace plays
+ * the host's. */
 #pragma once
 
 #include <sys/types.h>
@@ -14,43 +15,44 @@
 #define BENCH_FUNCTION	 "0000:99:10.6" /* VF 3 of the PF */
 #define BENCH_NAME	 "ens9f0v3"
 #define BENCH_MTU	 1480
-#define BENCH_SPARE_NAME "roce000099106" /* while somebody has its own */
+#define BENCH_SPARE_NAME "roce000099106" /* its name in the host while BENCH_NAME is taken */
 
 struct attach_bench {
 	char *tree; /* sys/, dev/, state/ */
 	struct hw hw;
 	struct attach_job job;
-	pid_t pods[2]; /* who keeps their namespaces */
+	pid_t pods[2]; /* processes that keep the pods' namespaces */
 	struct fake_pf pf;
 	struct fake_rdma rdma;
 	struct fake_driver driver;
 };
 
-/* There is one at a time. NULL: this kernel has no namespaces or veth for us. with_pf: the function
+/* Only one can exist at a time. NULL: namespaces or veth are not available. with_pf: the function
  * is a VF of a fake PF. */
 struct attach_bench *attach_bench_open(bool with_pf);
-/* *state is what that returned: the test is skipped if there is none; it is closed if there is. */
+/* *state is the result of attach_bench_open(): NULL skips the test. The teardown closes it. */
 struct attach_bench *attach_bench_need(void **state);
 int attach_bench_teardown(void **state);
 
-/* A new pod; its path in /proc. */
+/* Starts a pod; returns the path of its namespace in /proc. */
 const char *attach_bench_pod(struct attach_bench *, int which);
-/* It dies. keeps_vf: what the kernel does with a physical netdev: it is in the host afterwards,
- * down, under the name that it had there; a veth would be gone. */
+/* Kills the pod. The kernel would move a physical netdev to the host, down and with its original
+ * name, but deletes a veth; keeps_vf imitates the former. */
 void attach_bench_kill_pod(struct attach_bench *, int which, bool keeps_vf);
 
-/* The job of a fresh attachment into pod 0: net1 with an address. */
+/* Prepares the job of a new attachment to pod 0: net1 with one address. */
 void attach_bench_plan(struct attach_bench *);
-/* All steps of an attach, or a return, IPAM's left out. Returns what failed. */
+/* Runs all steps of an attach or a return, except IPAM. Returns the first error. */
 int attach_bench_attach(struct attach_bench *);
 int attach_bench_return(struct attach_bench *);
-/* The netdev of the function in the host (which < 0) or a pod; false: it is not there. */
+/* Reads the function's netdev in the host (which < 0) or a pod; false: not there. */
 bool attach_bench_look(struct attach_bench *, int which, struct netdev_seen *ret);
-/* A shell command in the host, or a pod; it must succeed. */
+/* Runs a shell command in the host or a pod; asserts success. */
 __attribute__((format(printf, 3, 4))) void attach_bench_shell(struct attach_bench *, int which,
 							      const char *fmt, ...);
-/* As without its driver: no netdev. Again: another one, with a name and an MTU of the driver's. */
+/* Unbinding the driver removes the netdev. Binding creates a new one with the driver's name and
+ * MTU. */
 void attach_bench_unbind(void);
 void attach_bench_bind(void);
-/* In the host as it was before the first attach; the journal says free. */
+/* Asserts that the device is in the host in its original state, and free in the journal. */
 void attach_bench_is_clean(struct attach_bench *);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "attach_records.h"
 
 #include <arpa/inet.h>
@@ -118,7 +119,7 @@ static void random_bytes(void *p, size_t n)
 		((uint8_t *)p)[i] = (uint8_t)below(256);
 }
 
-/* Plain, of characters that JSON escapes, of two bytes each, or of any bytes. */
+/* Plain text, characters that JSON escapes, two-byte characters, or any bytes. */
 static void random_text(char *s, size_t size)
 {
 	const unsigned kind = below(8);
@@ -135,7 +136,7 @@ static void random_text(char *s, size_t size)
 #define RANDOM_TEXT(member) random_text(member, sizeof(member))
 #define RANDOM_NAME(member) random_name(member, sizeof(member))
 
-/* Most of them a netdev or a function could have. */
+/* Mostly valid names of netdevs or functions. */
 static void random_name(char *s, size_t size)
 {
 	random_text(s, size);

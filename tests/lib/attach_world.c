@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "attach_world.h"
 
 #include <setjmp.h>
@@ -49,7 +50,7 @@ unsigned world_vf_of(const struct world *w, const char *function)
 	abort();
 }
 
-/* The node when nothing is away. */
+/* The node with all devices in the host. */
 static void build_host(struct host *h)
 {
 	struct function *f = build_function(h, FN_PF, "0000:03:00.0", "", 0);
@@ -101,7 +102,7 @@ void world_offer(struct world *w)
 	attach_engine_offer(w->engine, known ? &w->pools : NULL);
 }
 
-/* Whoever is told reads all of it. */
+/* The receiver of a change reads the whole list. */
 static void on_changed(void *arg)
 {
 	struct world *w = arg;
@@ -121,6 +122,15 @@ static void on_event(const struct event *event, void *arg)
 	w->events[w->n_events++ % 128] = *event;
 }
 
+static void on_moving(bool moving, void *arg)
+{
+	struct world *w = arg;
+
+	assert_true(moving != w->moving);
+	w->moving = moving;
+	w->n_moving += moving;
+}
+
 /* --- life ------------------------------------------------------------------------------------- */
 
 void world_open(struct world *w, bool dry_run)
@@ -129,11 +139,13 @@ void world_open(struct world *w, bool dry_run)
 					  .ipam = {.path = w->dir},
 					  .holders = world_holders_open(w),
 					  .dry_run = dry_run,
+					  .cni_add_ms = w->cni_add_ms,
 					  .ops = &world_ops};
-	struct attach_hooks hooks = {on_changed, on_event, w};
+	struct attach_hooks hooks = {on_changed, on_event, on_moving, w};
 	struct err e = {0};
 
 	assert_int_equal(lock_take(&w->state_lock, &w->hw, w->dir, 0700, "the world's", &e), 0);
+	w->moving = false; /* the engine before may have closed meanwhile */
 	uv_timer_init(&w->loop, &w->kubelet_timer);
 	w->kubelet_timer.data = w;
 	assert_int_equal(
@@ -186,6 +198,8 @@ void world_close(struct world *w)
 	uv_run(&w->loop, UV_RUN_DEFAULT);
 	for (unsigned i = 0; i < WORLD_VFS && w->journal_gone; i++)
 		world_lose_record(w, i);
+	for (unsigned i = 0; i < WORLD_VFS; i++)
+		w->devices[i].rewriting = false; /* the new daemon has no record of it */
 	w->journal_gone = false;
 	lock_release(&w->state_lock);
 }
@@ -337,7 +351,8 @@ void world_hold(struct world *w, unsigned i, const char *pod)
 	pod_list_sort(&w->kubelet);
 }
 
-/* An Allocate disproves who had it, as in pods/reservations.c. */
+/* An Allocate shows that the previous holder no longer has the device, as in
+ * pods/reservations.c. */
 static void disprove(struct world *w, unsigned i)
 {
 	for (size_t k = 0; k < w->held.n; k++)
@@ -346,7 +361,7 @@ static void disprove(struct world *w, unsigned i)
 				w->held.devices[k].container = w->held.devices[k].uid = "";
 }
 
-/* It is reserved before the kubelet's next list. */
+/* Reserved by Allocate, before the kubelet's next list. */
 void world_reserve(struct world *w, unsigned i)
 {
 	const struct pod_device d = {.resource = WORLD_ROCE, .id = w->devices[i].function};
@@ -370,7 +385,7 @@ void world_note_start(struct world *w, unsigned i, bool waits)
 	date_pods(w);
 }
 
-/* --- telling ---------------------------------------------------------------------------------- */
+/* --- showing lists to the engine -------------------------------------------------------------- */
 
 void world_show_pods(struct world *w)
 {
@@ -379,7 +394,7 @@ void world_show_pods(struct world *w)
 	w->held.asked_ms = uv_now(&w->loop);
 	date_pods(w);
 	build_pools(w);
-	world_ask_whose(w, w->whose_ms);
+	world_ask_whose(w, w->sandboxes_asked_ms);
 	world_offer(w);
 }
 
@@ -387,7 +402,7 @@ static void show_device(struct netdev *nd, const struct world_device *d, unsigne
 {
 	if (d->called[0] && (d->ns || strcmp(d->called, "net1") == 0))
 		TEXT(nd->name, "%s", d->called);
-	else if (d->called[0]) /* the host has that name already */
+	else if (d->called[0]) /* the name exists in the host */
 		TEXT(nd->name, "dev%u", i);
 	else
 		TEXT(nd->name, "v%u", i);
@@ -400,7 +415,7 @@ static void show_device(struct netdev *nd, const struct world_device *d, unsigne
 		TEXT(nd->origin_uid, "u%u", (unsigned)d->ns);
 }
 
-/* What a look would find: at the netdevs; the first one, at all there is. */
+/* The result of a scan: of the netdevs; the first scan is of everything. */
 static struct scan look(struct world *w)
 {
 	struct scan scan = {.parts = SCAN_NETDEVS};
@@ -426,7 +441,7 @@ void world_show_devices(struct world *w)
 {
 	struct scan scan;
 
-	/* In a millisecond of its own: what was done before it is in it. */
+	/* Advance by a millisecond, so that the list is newer than all previous changes. */
 	uv_sleep(1);
 	uv_update_time(&w->loop);
 	scan = look(w);
@@ -444,7 +459,7 @@ void world_show_all(struct world *w)
 	world_show_sandboxes(w);
 }
 
-/* --- asking ----------------------------------------------------------------------------------- */
+/* --- conditions ------------------------------------------------------------------------------- */
 
 enum attach_state world_state(const struct world *w, unsigned i)
 {

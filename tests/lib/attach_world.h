@@ -1,6 +1,7 @@
-/* attach_world.h - a node for the attach engine: VFs, namespaces, a kubelet, a runtime and a
- * journal that do what a test says. The steps run on real workers and may fail or wait; what they
- * do is checked: a device has one owner at a time. Everything asserts that it works. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* attach_world.h - a simulated node for the attach engine: VFs, namespaces, a kubelet, a runtime
+ * and a journal, all controlled by the test. Steps run on real workers and may fail or wait; the
+ * simulation asserts that a device has one owner at a time. All functions assert success. */
 #pragma once
 
 #include <pthread.h>
@@ -13,10 +14,11 @@
 #define WORLD_VFS	 8
 #define WORLD_NAMESPACES 256
 #define WORLD_ROCE	 "rocelet.dev/roce"
-/* Its timeoutMs. */
+/* The pool's timeoutMs. */
 #define WORLD_TIMEOUT_MS 400
 
-/* WORLD_IPAM_PROGRAM: world_plugin(); the others are none, and quick. */
+/* WORLD_IPAM_PROGRAM: runs the script of world_plugin(). The others are simulated without a
+ * process. */
 enum world_ipam {
 	WORLD_IPAM_PROGRAM,
 	WORLD_IPAM_WORKS,
@@ -25,7 +27,7 @@ enum world_ipam {
 	WORLD_IPAM_IS_GONE,
 };
 
-/* An address that was given for a device; and how often it was not taken back. */
+/* An address allocated for a device, and how often its release failed. */
 struct world_lease {
 	bool held;
 	char sandbox[SANDBOX_ID_SIZE];
@@ -35,28 +37,29 @@ struct world_lease {
 struct world_device {
 	char function[DEV_ID_SIZE];
 	uint64_t ns;		  /* 0 = the host */
-	bool marked, dirty;	  /* bears our mark; settings are not as they were */
-	bool settled;		  /* was attached to the end */
-	bool taken_out;		  /* by an administrator, of where it was attached to */
-	uint16_t vlan, home_vlan; /* set through its PF now, and by its administrator */
-	uint8_t traces;		  /* what its pod has left on the netdev, as bits */
+	bool marked, dirty;	  /* has our alias; its settings differ from the original ones */
+	bool settled;		  /* its attach was completed */
+	bool taken_out;		  /* removed from its pod by an administrator */
+	uint16_t vlan, home_vlan; /* current VLAN, and the one that the administrator has set */
+	uint8_t traces;		  /* residual state of its pod, as bits */
 	bool upper;		  /* an interface on top of it */
-	/* What its pod calls its netdev, "" = as we do; and how often that got another index. */
+	/* Name of the netdev in its pod, "" = the one that we set; and how often its index has
+	 * changed. */
 	char called[IFNAMSIZ];
 	unsigned renumbered;
 	struct world_lease lease;
-	struct attach_record record; /* the journal's */
-	bool bad;		     /* its file cannot be read */
-	bool busy;		     /* somebody works on it */
-	/* As reservations have them: of Allocate, and since when a container waits (0 = unknown).
-	 */
+	struct attach_record record; /* the journal's record */
+	bool rewriting; /* the record was lost, and the engine will write it to the new journal */
+	bool bad;	/* the record's file is unreadable */
+	bool busy;	/* a step is working on it */
+	/* As in reservations: time of Allocate, and since when a container waits (0 = unknown). */
 	uint64_t reserved_ms, start_ms;
 };
 
 struct world {
 	uv_loop_t loop;
-	/* The kubelet's checkpoint; and the node of each soft-RoCE device that is made, "" = the
-	 * lowest that is not taken. */
+	/* The kubelet's checkpoint; and the device node for new soft-RoCE devices, "" = the lowest
+	 * free one. */
 	struct granted_list granted;
 	char number[CHARDEV_NAME_SIZE];
 	char *dir; /* IPAM plugins */
@@ -66,103 +69,111 @@ struct world {
 	struct pools pools;
 	struct attach_engine *engine;
 	bool view_known; /* the device plugin has decided */
+	bool moving;	 /* as the engine has said */
+	unsigned n_moving;
 
-	/* What is, and what the engine is shown of it. */
+	/* The actual lists (kubelet, runtime), and those that the engine has seen (held, shown). */
 	struct pod_list kubelet, held;
 	struct sandbox_list runtime, shown;
 	bool kubelet_dead, runtime_dead;
 	uv_timer_t kubelet_timer;
 	unsigned pods_asked;
-	uint64_t whose_ms;    /* when the kubelet was asked about a new sandbox */
-	int64_t clock_set_ns; /* the wall clock was set by that much */
+	uint64_t sandboxes_asked_ms; /* when the kubelet was queried about a new sandbox */
+	int64_t clock_set_ns;	     /* how far the wall clock was set */
 
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	struct world_device devices[WORLD_VFS];
 	bool alive[WORLD_NAMESPACES]; /* namespace i is "/ns/i" */
-	/* Its pod runs, and what is settled in it may not be taken away. */
+	/* Its pod runs, so its completed attachments must not be returned. */
 	bool entitled[WORLD_NAMESPACES];
-	bool moved[WORLD_NAMESPACES];  /* only a search finds it, at "/moved/i" */
+	bool moved[WORLD_NAMESPACES];  /* moved to "/moved/i": only a search finds it */
 	bool in_use[WORLD_NAMESPACES]; /* a process is in it */
-	/* The runtime's list is another's: it lacks all of ours; or a proxy's: those of odd
-	 * namespaces, and it calls the others not ready. */
+	/* The runtime's list is another runtime's and lacks all of our sandboxes; or a proxy's,
+	 * which lacks those of odd namespaces and reports the others as not ready. */
 	bool runtime_lies, runtime_halves;
-	bool blind; /* a search does not see everything */
+	bool blind; /* searches cannot read all processes */
 	unsigned n_searches;
-	bool dim; /* not all of a netdev can be looked at */
+	bool dim; /* some state of netdevs cannot be read */
 	enum world_ipam ipam;
 	struct lock state_lock; /* the daemon's */
-	bool hidden;		/* the host cannot be seen from where the engine runs */
+	bool hidden;		/* the engine's container does not see the host */
 	uint64_t n_namespaces;
-	/* Inodes of the namespaces: the kernel gives a new one the lowest that is free. */
+	/* Inodes of the namespaces: like the kernel, a new one gets the lowest free number. */
 	uint64_t ino[WORLD_NAMESPACES];
-	char boot[BOOT_ID_SIZE];				/* which the node is in */
-	int fail_in[N_ATTACH_STEPS], fail_back[N_RETURN_STEPS]; /* 0 = it works */
-	unsigned n_fail_back;	   /* times that steps back fail, then they work; 0 = always */
-	int fail_check;		   /* of every check */
-	int fail_journal;	   /* of opening it */
-	bool journal_gone;	   /* its folder was removed; until it is opened */
+	char boot[BOOT_ID_SIZE];				/* the node's current boot */
+	int fail_in[N_ATTACH_STEPS], fail_back[N_RETURN_STEPS]; /* errors of steps; 0 = success */
+	unsigned n_fail_back; /* steps of returns fail this often, then succeed; 0 = always fail */
+	int fail_check;	      /* error of every check */
+	int fail_journal;     /* error of opening the journal */
+	uint32_t cni_add_ms;  /* of attach_engine_opts */
+	int fail_probe;	      /* error of the journal's write test */
+	unsigned n_probed;
+	bool journal_gone;	   /* its folder was removed, and not opened again yet */
 	unsigned n_journal_opened; /* tried */
 	unsigned drift;		   /* found by every check */
 	bool hold;		   /* steps wait */
-	unsigned n_stuck;	   /* so do those of so many devices, the first ones */
+	unsigned n_stuck;	   /* steps of the first n_stuck devices wait */
 	unsigned n_inside, n_inside_max, n_checks, n_repairs, n_announced;
 
-	struct event events[128]; /* the first ones */
+	struct event events[128]; /* the first events */
 	unsigned n_events, n_changed;
 };
 
-/* The world is one: the engine's steps know no argument of ours. network: of the pool, as JSON. */
+/* Only one can exist, because the engine's steps have no argument for it. network: of the pool, as
+ * JSON. */
 struct world *world_new(const char *network, bool dry_run);
 void world_open(struct world *, bool dry_run);
-/* Everything is closed and nothing is left in the loop. */
+/* Closes everything and asserts that the loop is empty. */
 void world_close(struct world *);
-/* The daemon ends and another one starts, which knows nothing of the node and of who holds what
- * before it has looked and asked. */
+/* Replaces the daemon by a new one, which knows nothing of the node and its allocations until it
+ * has scanned and queried. */
 void world_restart(struct world *);
 void world_free(struct world *);
 
-/* The wall clock, by which the runtime tells when a sandbox was made. */
+/* The wall clock, which the runtime uses for creation times of sandboxes. */
 #define WORLD_EPOCH_NS INT64_C(1700000000000000000)
 int64_t world_clock_ns(const struct world *);
 
-/* A pod's sandbox with a namespace of its own; returns that. networks: the annotation or NULL. */
+/* Creates a pod's sandbox with its own namespace; returns the namespace. networks: the annotation,
+ * or NULL. */
 uint64_t world_add_sandbox(struct world *, const char *pod, const char *networks);
-/* The same, which ends: as the runtime, the kernel and the kubelet tell. Its processes end with it,
- * and it is listed as not ready; then it is removed, and not listed any more. */
+/* Ends a sandbox: its processes exit, and the runtime lists it as not ready. world_remove_sandbox()
+ * removes it from the list. */
 void world_end_sandbox(struct world *, uint64_t ns);
 void world_remove_sandbox(struct world *, uint64_t ns);
-/* The netdevs in it go to the host, as they are. */
+/* Ends the namespace: its netdevs move to the host unchanged. */
 void world_end_namespace(struct world *, uint64_t ns);
-/* The kubelet gives VF i away, says to whom, and forgets it. pod "": only reserved. When it was
- * given away is not known, as of what was before the daemon started, but after world_reserve(). */
+/* world_hold() allocates VF i to a pod in the kubelet's list; pod "": only reserved. The time of
+ * the allocation is unknown, as for one before the daemon's start, unless world_reserve() sets it.
+ * world_unhold() frees the VF. */
 void world_hold(struct world *, unsigned i, const char *pod);
 void world_reserve(struct world *, unsigned i);
 void world_unhold(struct world *, unsigned i);
 
-/* The engine is told: by the kubelet, the runtime, the inventory. */
+/* Pass the current lists of the kubelet, the runtime and the inventory to the engine. */
 void world_show_pods(struct world *);
 void world_show_sandboxes(struct world *);
 void world_show_devices(struct world *);
 void world_show_all(struct world *);
-/* The device plugin tells what is offered, if view_known. */
+/* The device plugin passes its offer to the engine, if view_known. */
 void world_offer(struct world *);
 
 const char *world_vf(unsigned i);
 unsigned world_vf_of(const struct world *, const char *function);
-/* As the engine says; ATTACH_FREE: it does not know of it. */
+/* The engine's state of VF i; ATTACH_FREE if it has none. */
 enum attach_state world_state(const struct world *, unsigned i);
-/* Within a generous limit. */
+/* Run the loop until the condition is true; fail after a generous timeout. */
 void world_until_state(struct world *, unsigned i, enum attach_state);
 void world_until_ready(struct world *);
 void world_until_events(struct world *, const char *reason, unsigned n);
 unsigned world_events(const struct world *, const char *reason);
-/* The last message of that reason, "" = none. */
+/* The last event message with that reason, "" = none. */
 const char *world_message(const struct world *, const char *reason);
-/* The steps that wait go on. */
+/* Lets waiting steps continue. */
 void world_let_go(struct world *);
 bool world_is_clean(struct world *);
-/* Nothing is on its way and no event comes for a few turns of the loop. */
+/* Runs the loop until nothing has changed for a few iterations. */
 void world_settle(struct world *);
 
 /* One question at the gate, or an order. */
@@ -173,8 +184,8 @@ struct world_gate {
 	struct err err;
 };
 void world_ask(struct world *, struct world_gate *, unsigned i);
-/* A container waits to be started, or does not any more: as world_ask() does it. */
+/* Notes that a container starts or stops waiting for its start, as world_ask() does. */
 void world_note_start(struct world *, unsigned i, bool waits);
-/* The answer to what a test asks the engine by itself; arg is a struct world_gate. */
+/* Callback for a test's own requests to the engine; arg is a struct world_gate. */
 void world_tell(const struct err *, void *arg);
 void world_until_told(struct world *, struct world_gate *);

@@ -1,10 +1,11 @@
-/* attachments.h - a small list of attachments with every kind of thing in it. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* attachments.h - a small list of attachments with one of every state. */
 #pragma once
 
 #include "attach_status.h"
 
 #define N_ATTACHMENTS	  5
-/* Unix time at the loop's time 0 that goes with them: 2026-01-02T03:04:05Z. */
+/* Matching unix time at the loop's time 0: 2026-01-02T03:04:05Z. */
 #define ATTACHMENTS_EPOCH ((uint64_t)1767323045000)
 
 struct attachments {
@@ -16,5 +17,5 @@ struct attachments {
 /* 0000:03:00.2 in train/job-7 (drifted), .3 being attached, .4 being returned, .5 bad, and a
  * macvlan "0" of rdma/hca_shared on 0000:04:00.0. Since 1, 2, 3 ... seconds. */
 void attachments_small(struct attachments *);
-/* Other numbers for each field. */
+/* A different number in each field. */
 void attach_counters_small(struct attach_counters *);

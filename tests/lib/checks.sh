@@ -1,8 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# What scenarios are written with, in the lab's virtual machine and in the kubelet's rig. A scenario is a bash script with -e: a
-# command that fails where nobody looks ends it, with the line that failed. Conditions: see wait.sh.
+# Functions for scenarios, in the lab's virtual machine and in the kubelet's rig. A scenario is a bash script with -e: an unhandled
+# failure of a command ends it and prints the line. wait.sh defines conditions.
 #
-# Whoever sources this has HTTP, the daemon's address, and may have a show_logs for failures.
+# The script that sources this file sets HTTP, the daemon's address, and may define show_logs, which runs after failures.
 
 set -eEuo pipefail
 
@@ -20,7 +21,7 @@ on_error() { # STATUS WHERE COMMAND
     echo "failed (status $1) at $2: $3"
 }
 
-# The last line a scenario prints, whatever ended it.
+# Prints the last line of a scenario, even if it ended early.
 on_exit() { # STATUS
     trap - ERR EXIT
     if (($1 != 0)); then FAILED=$((FAILED + 1)); else last_checks; fi
@@ -31,7 +32,7 @@ on_exit() { # STATUS
 
 show_logs() { :; }
 
-# What is to be so whenever a scenario has come to its end.
+# Checks at the end of every scenario; the script that sources this file may replace it.
 last_checks() { :; }
 
 say() { echo "== $*"; }
@@ -45,8 +46,8 @@ check() { # DESCRIPTION CONDITION..
     check_within 0 "$@"
 }
 
-# For what takes a moment to become true: SECONDS on a machine that does nothing else. A busy one has PATIENCE times that, since this says
-# only when to give up; what must be quick is judged by the times that its events bear.
+# For conditions that need time to become true, at most SECONDS on an idle machine. The timeout is PATIENCE times that, for busy machines.
+# Whether something is fast enough is judged by the timestamps of its events instead.
 check_within() { # SECONDS DESCRIPTION CONDITION..
     if becomes_true "$((PATIENCE * $1))" "${@:3}"; then
         PASSED=$((PASSED + 1))
@@ -58,7 +59,7 @@ check_within() { # SECONDS DESCRIPTION CONDITION..
     fi
 }
 
-# A check that the rest of the scenario cannot do without.
+# A check that ends the scenario if it fails.
 need_within() { # SECONDS DESCRIPTION CONDITION..
     local failed=$FAILED
     check_within "$@"
@@ -67,7 +68,7 @@ need_within() { # SECONDS DESCRIPTION CONDITION..
     exit 1
 }
 
-# The same without counting: says what was waited for and ends the scenario.
+# The same without counting; on a timeout, prints the condition and ends the scenario.
 wait_until() { # [TIMEOUT_S] CONDITION..
     local timeout=30
     if [[ $1 =~ ^[0-9]+$ ]]; then
@@ -78,16 +79,16 @@ wait_until() { # [TIMEOUT_S] CONDITION..
     becomes_true "$timeout" "$@" &>/dev/null || fail "still not true after $timeout s: $*"
 }
 
-# A Python expression over JSON from stdin, which is `doc`.
+# Evaluates a Python expression over the JSON document from stdin, `doc`.
 json() { # EXPRESSION
     /usr/bin/python3 -c 'import json, sys; doc = json.load(sys.stdin); print(eval("(" + sys.argv[1] + ")"))' "$1"
 }
 
-# The value of the first series with that name and all those labels; prints nothing and fails when there is none.
+# The value of the first series with this name and all these labels; prints nothing and fails if there is none.
 metric() { # NAME ['label="x"'..]
     curl -fsS -m 60 "$HTTP/metrics" | awk -v name="$1" -v labels="${*:2}" '
         BEGIN { n = split(labels, wanted, " ") }
-        # The rest is read, too: curl complains when nobody takes it.
+        # Read to the end, because curl fails if its output is closed early.
         !found && (index($0, name "{") == 1 || index($0, name " ") == 1) {
             for (i = 1; i <= n; i++) if (!index($0, "{" wanted[i]) && !index($0, "," wanted[i])) next
             sub(/^[^{ ]*(\{.*\})? /, "")
@@ -97,9 +98,23 @@ metric() { # NAME ['label="x"'..]
         END { exit !found }'
 }
 
-# Two samples later everything that had passed is on the page.
+# Waits for two samples: then the metrics page covers everything before the call.
 next_samples() {
     local now
     now=$(metric rocelet_samples_total)
     wait_until "(( \$(metric rocelet_samples_total) >= $now + 2 ))"
+}
+
+# Checks that the daemon's log in OUT has no errors and warnings, except those that match PATTERN and those about slow work: the machine's
+# speed is not judged.
+check_complaints() { # [PATTERN [EXPLANATION]]
+    local lines kubelet='|reason="NotReady"'
+    declare -F start_node >/dev/null && kubelet= # without one, rocelet is not ready for long
+    lines=$(grep -E ' (error|warn) ' "$OUT/rocelet.log" | grep -vE " warn +worker: |DEADLINE_EXCEEDED the deadline passed| is still being attached, step [a-z_]+ \(waited $kubelet${1:+|$1}" || true)
+    check "nothing to complain about${2:+ but $2}${lines:+: $lines}" "[[ -z '${lines:+x}' ]]"
+}
+
+# True if the daemon is ready, or only waits for a kubelet to register its resources.
+is_up() {
+    curl -sS -m 2 "$HTTP/readyz" 2>/dev/null | grep -Eq "^ok$|^not ready: the kubelet .* of the configured resources "
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "daemon_child.h"
 #include "loop_helpers.h"
 
@@ -84,6 +85,8 @@ static void run_argv(char *const argv[])
 		exit(2);
 	}
 	launch.config_digest = config_file_digest(&file);
+	memcpy(launch.group, file.group, sizeof(launch.group));
+	launch.has_groups = file.has_groups;
 	config_file_done(&file);
 	run(&launch);
 }
@@ -122,7 +125,6 @@ int connect_unix(const char *path)
 	return -1;
 }
 
-/* The whole answer to GET url; "" when nobody answers. */
 void http_get(const char *socket_path, const char *url, char *ret, size_t size)
 {
 	char request[128];
@@ -142,7 +144,6 @@ void http_get(const char *socket_path, const char *url, char *ret, size_t size)
 	close(fd);
 }
 
-/* Asks again until the answer contains `wanted`. */
 void http_get_until(const char *socket_path, const char *url, const char *wanted, char *ret,
 		    size_t size)
 {

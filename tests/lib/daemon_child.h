@@ -1,4 +1,5 @@
-/* daemon_child.h - the whole daemon in a child process, and what one asks it over its socket. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* daemon_child.h - runs the whole daemon in a child process, and queries it over its socket. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,16 +10,16 @@
 #include "loop.h"
 
 uint64_t monotonic_ms(void);
-/* Runs it in a child; log: a file for its log, NULL = ours, errors only. */
+/* log: a file for its log; NULL = our stderr, errors only. */
 pid_t daemon_start(const struct launch *, const char *log);
-/* The same from a command line, as main() does. argv ends with NULL and stays valid. */
+/* The same from a command line, like main(). argv ends with NULL and must stay valid. */
 pid_t daemon_start_argv(char *const argv[], const char *log);
-/* Its exit code, or a signal's number below zero. */
+/* Returns its exit code, or the negative number of the signal that killed it. */
 int daemon_stop(pid_t, int signum);
 
 int connect_unix(const char *path);
-/* The whole answer to GET url; "" when nobody answers. */
+/* The whole reply to GET url; "" without a reply. */
 void http_get(const char *socket_path, const char *url, char *ret, size_t size);
-/* Asks again until the answer contains `wanted`; fails the test otherwise. */
+/* Repeats the request until the reply contains `wanted`; fails the test on a timeout. */
 void http_get_until(const char *socket_path, const char *url, const char *wanted, char *ret,
 		    size_t size);

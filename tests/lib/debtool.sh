@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # debtool.sh PACKAGE - unpacks a Debian package into a cache without installing it (no services, no changes to the
 # machine) and prints the folder. Prometheus and node_exporter are single static programs: that is all they need.
 set -euo pipefail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "desired_fixture.h"
 
 #include <setjmp.h>
@@ -92,7 +93,7 @@ int desired_fixture_teardown(void **state)
 	return 0;
 }
 
-/* --- what is the case ------------------------------------------------------------------------- */
+/* --- inputs ----------------------------------------------------------------------------------- */
 
 void device_of(const char *device, char resource[RESOURCE_NAME_SIZE], char id[PLUGIN_ID_SIZE])
 {
@@ -108,7 +109,7 @@ void device_of(const char *device, char resource[RESOURCE_NAME_SIZE], char id[PL
 		snprintf(id, PLUGIN_ID_SIZE, VF "%s", colon + 1);
 }
 
-/* In milliseconds; 0 = it is not told. */
+/* In milliseconds; 0 = absent. */
 static uint64_t seconds(const char *text)
 {
 	return text ? (uint64_t)(strtod(text, NULL) * 1000 + 0.5) : 0;
@@ -217,7 +218,7 @@ struct attach_record *add_record(struct desired_fixture *f, const char *device, 
 	return r;
 }
 
-/* --- what is wanted --------------------------------------------------------------------------- */
+/* --- the desired list ------------------------------------------------------------------------- */
 
 static const char *device_text(const struct desired *w)
 {

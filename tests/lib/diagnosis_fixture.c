@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "diagnosis_fixture.h"
 
 #include <math.h>
@@ -53,11 +54,24 @@ static void fill_verdicts(struct verdict *v)
 static void add_port(struct diagnosis_report *r, const char *device, enum port_watch watch,
 		     uint64_t clear_ms)
 {
-	char *name = strcpy(r->names[r->n_ports], device);
-
-	r->ports[r->n_ports++] = (struct port_watched){
-		.device = name, .port = 1, .watch = watch, .clear_ms = clear_ms, .resets = 2};
+	r->ports[r->n_ports++] = (struct port_watched){.device = device,
+						       .port = 1,
+						       .watch = watch,
+						       .bytes_source = "ethtool",
+						       .clear_ms = clear_ms,
+						       .resets = 2};
 }
+
+/* Static, because the lists of a report are neither changed nor freed. */
+static const struct undecided_list unread = {
+	.n = 1,
+	.items = {{"nobody looks", CAUSE_PCIE_DEGRADED, -1}},
+};
+static const struct undecided_list unread_and_unmarked = {
+	.n = 2,
+	.items = {{"nobody looks", CAUSE_PCIE_DEGRADED, -1},
+		  {"is not visible", CAUSE_INCAST, SERIES_CE}},
+};
 
 void diagnosis_report_small(struct diagnosis_report *r)
 {
@@ -67,17 +81,13 @@ void diagnosis_report_small(struct diagnosis_report *r)
 		.verdicts = calloc(4, sizeof(*r->verdicts)),
 		.n_verdicts = 4,
 		.ports = calloc(3, sizeof(*r->ports)),
-		.names = calloc(3, sizeof(*r->names)),
-		.undecided = calloc(3, sizeof(*r->undecided)),
-		.n_undecided = 3,
 	};
 	fill_verdicts(r->verdicts);
 	add_port(r, "mlx5_0", WATCH_JUDGED, 0);
 	add_port(r, "mlx5_1", WATCH_WARMING, 0);
 	add_port(r, "mlx5_2", WATCH_JUDGED, 3000);
-	r->undecided[0] = (struct undecided){0, CAUSE_PCIE_DEGRADED, "nobody looks", -1};
-	r->undecided[1] = (struct undecided){2, CAUSE_PCIE_DEGRADED, "nobody looks", -1};
-	r->undecided[2] = (struct undecided){2, CAUSE_INCAST, "is not visible", SERIES_CE};
+	r->ports[0].undecided = &unread;
+	r->ports[2].undecided = &unread_and_unmarked;
 	r->onsets[CAUSE_PACKET_LOSS] = r->onsets[CAUSE_PEER_GONE] = 1;
 	r->undecidable[CAUSE_PCIE_DEGRADED] = 2;
 	r->undecidable[CAUSE_INCAST] = 1;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "diagnosis_world.h"
 
 #include <math.h>
@@ -36,7 +37,7 @@ void world_init(struct world *w, size_t n, uint64_t seed)
 						     .pfc = 1 << WORLD_PRIORITY};
 		for (int s = 0; s < N_SERIES; s++)
 			p->o.value[s] = 0;
-		/* Which nobody has switched on. */
+		/* Optional counters are switched off by default. */
 		p->o.value[SERIES_OPTIONAL_CE] = p->o.value[SERIES_OPTIONAL_CNP_SENT] =
 			p->o.value[SERIES_OPTIONAL_CNP_RECEIVED] = (double)NAN;
 	}
@@ -68,12 +69,12 @@ void world_traffic(struct world_port *p, double received, double sent)
 	p->rate[SERIES_PHY_BYTES] = received * (1 + WIRE_BYTES / 4096.0);
 }
 
-/* How many of so many expected events there are. */
+/* A random number of events with this expectation. */
 static double by_chance(struct world *w, double expected)
 {
 	double n = -1, product = 1, least = exp(-expected);
 
-	/* Twelve uniform numbers are as good as normal. */
+	/* The sum of twelve uniform numbers approximates a normal distribution. */
 	if (expected > 30) {
 		double sum = -6;
 
@@ -86,7 +87,7 @@ static double by_chance(struct world *w, double expected)
 	return n;
 }
 
-/* Rare events come whole. */
+/* Counters of rare events grow by whole numbers. */
 static double grown(struct world *w, enum series s, double rate, double seconds, double ebb)
 {
 	double moved = rate * seconds * (series_kind(s) == SERIES_SECONDS ? 1 : ebb);
@@ -123,14 +124,14 @@ struct observation world_step(struct world *w, uint64_t ms)
 				    .n_ports = w->n};
 }
 
-/* --- what healthy nodes do -------------------------------------------------------------------- */
+/* --- patterns of healthy nodes ---------------------------------------------------------------- */
 
 static double line_of(const struct world *w)
 {
 	return w->capacity * WORLD_LINE * MTU / (MTU + WIRE_BYTES);
 }
 
-/* One second of exchange, one of computing. */
+/* Alternates a second of communication and a second of computation. */
 static void training(struct world *w, uint64_t second)
 {
 	for (size_t i = 0; i < w->n; i++) {
@@ -147,7 +148,7 @@ static void training(struct world *w, uint64_t second)
 	}
 }
 
-/* Reads and writes of changing size, a few odd events. */
+/* Reads and writes of varying size, and a few events. */
 static void storage(struct world *w, uint64_t second)
 {
 	for (size_t i = 0; second % 7 == 0 && i < w->n; i++) {
@@ -165,7 +166,7 @@ static void storage(struct world *w, uint64_t second)
 	}
 }
 
-/* Five minutes of writing at full speed in each hour's quarter. */
+/* Five minutes of writing at full speed in every quarter of an hour. */
 static void checkpoints(struct world *w, uint64_t second)
 {
 	for (size_t i = 0; i < w->n; i++)
@@ -173,7 +174,7 @@ static void checkpoints(struct world *w, uint64_t second)
 			      second % 900 < 300 ? line_of(w) : 0.1 * line_of(w));
 }
 
-/* Probes, and somebody who looks in now and then. */
+/* Probes, and occasionally a short session. */
 static void idle(struct world *w, uint64_t second)
 {
 	for (size_t i = 0; i < w->n; i++)
@@ -187,7 +188,7 @@ const struct world_pattern world_patterns[WORLD_PATTERNS] = {
 	{"idle", idle},
 };
 
-/* --- what is said of it ----------------------------------------------------------------------- */
+/* --- verdicts --------------------------------------------------------------------------------- */
 
 const struct verdict *world_verdict(const struct diagnosis *d, const char *device, enum cause c)
 {

@@ -1,12 +1,14 @@
-/* diagnosis_world.h - ports whose counters grow by rates, second by second, for diagnosis. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* diagnosis_world.h - simulated ports whose counters grow by given rates, as input for
+ * diagnosis. */
 #pragma once
 
 #include "diagnosis.h"
 
-#define WORLD_PRIORITY 3    /* lossless, and RDMA's */
-#define WORLD_LINE     25e9 /* bytes a second: 200G */
+#define WORLD_PRIORITY 3    /* the lossless priority, used by RDMA */
+#define WORLD_LINE     25e9 /* bytes per second: 200G */
 
-/* A port as mlx5 counts it: every series is there, growing by `rate` a second. */
+/* A port with the counters of mlx5: every series exists and grows by `rate` per second. */
 struct world_port {
 	struct port_observation o;
 	struct port_settings settings;
@@ -18,23 +20,23 @@ struct world {
 	struct port_observation *observed;
 	size_t n;
 	uint64_t now_ms;
-	uint64_t random; /* state; the same seed gives the same world */
-	double noise;	 /* rates of a sample vary by this share, all alike */
-	double capacity; /* of the line that traffic() may fill */
-	bool poisson;	 /* events come by chance: their number is that of a Poisson process */
+	uint64_t random; /* state of the generator; the same seed yields the same world */
+	double noise;	 /* all rates of a sample vary by this share */
+	double capacity; /* share of the line rate that traffic may use */
+	bool poisson;	 /* numbers of events are those of a Poisson process */
 };
 
 /* Ports mlx5_0, mlx5_1, ... without any traffic. */
 void world_init(struct world *, size_t n, uint64_t seed);
 void world_done(struct world *);
-/* RDMA payload a second, with all counters that go with it. */
+/* Sets RDMA payload per second and all related counters. */
 void world_traffic(struct world_port *, double received, double sent);
 /* From 0 to 1. */
 double world_random(struct world *);
-/* Counters after so many more milliseconds, and the observation of that; borrowed. */
+/* Advances the counters by ms and returns the observation; borrowed. */
 struct observation world_step(struct world *, uint64_t ms);
 
-/* Patterns of healthy nodes; called before each second. */
+/* Traffic patterns of healthy nodes; called before each second. */
 typedef void world_pattern_fn(struct world *, uint64_t second);
 
 struct world_pattern {
@@ -45,7 +47,7 @@ struct world_pattern {
 #define WORLD_PATTERNS 4
 extern const struct world_pattern world_patterns[WORLD_PATTERNS];
 
-/* The open verdict of this cause on the port of this name; NULL: there is none. */
+/* The open verdict with this cause on this device; NULL: none. */
 const struct verdict *world_verdict(const struct diagnosis *, const char *device, enum cause);
-/* Open verdicts that are told. */
+/* Number of open verdicts that are reported. */
 size_t world_n_verdicts(const struct diagnosis *);

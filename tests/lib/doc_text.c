@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "doc_text.h"
 
 #include <stdbool.h>
@@ -8,7 +9,7 @@ struct filler {
 	FILE *f;
 	bool open, code;
 	size_t column, indent;
-	const char *lead; /* of each line after the first, when it is not blanks */
+	const char *lead; /* prefix of each line after the first; NULL: blanks */
 };
 
 static size_t columns(const char *s, size_t n)
@@ -64,7 +65,7 @@ static void put_words(struct filler *p, const char *s, size_t n)
 	}
 }
 
-/* How long the mark of a list item or a quotation is at the line's beginning; 0: none. */
+/* Length of the mark of a list item or a quotation at the start of the line; 0: none. */
 static size_t mark_length(const char *s, size_t n)
 {
 	return n >= 2 && (s[0] == '*' || s[0] == '>') && s[1] == ' ' ? 2 : 0;

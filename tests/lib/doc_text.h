@@ -1,4 +1,5 @@
-/* doc_text.h - prose of generated Markdown, in lines of at most 100 columns. Pure. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* doc_text.h - wraps prose of generated Markdown to lines of at most 100 columns. Pure. */
 #pragma once
 
 #include <stdio.h>
@@ -7,5 +8,5 @@
 
 /* Fills paragraphs and list items ("* ", "> "), which end at a blank line or where the next one
  * begins; a word, a code span or a link is never broken. Headings, tables and fenced code are
- * copied as they are. */
+ * copied unchanged. */
 void doc_put(FILE *, const char *markdown);

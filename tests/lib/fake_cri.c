@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "fake_cri.h"
 
 #include <setjmp.h>
@@ -333,7 +334,7 @@ static void send_cri_event(struct fake_cri *f, enum cri_event_kind kind, const c
 	Runtime__V1__ContainerEventResponse m = RUNTIME__V1__CONTAINER_EVENT_RESPONSE__INIT;
 
 	m.container_id = TEXT(id);
-	m.container_event_type = (Runtime__V1__ContainerEventType)kind; /* numbered alike */
+	m.container_event_type = (Runtime__V1__ContainerEventType)kind; /* same numbers */
 	send_message(f->stream, &m.base);
 }
 

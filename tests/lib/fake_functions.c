@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "fake_functions.h"
 
 #include <linux/sockios.h>
@@ -176,7 +177,7 @@ int __wrap_nlsock_open(struct nlsock *, int, struct err *);
 int __real_netns_nlsock(struct nlsock *, int, int, struct err *);
 int __wrap_netns_nlsock(struct nlsock *, int, int, struct err *);
 
-/* Only their namespaces count. */
+/* The fake only needs the socket's namespace, so any protocol will do. */
 static int protocol_for(int protocol)
 {
 	return fake_rdma && protocol == NETLINK_RDMA ? NETLINK_ROUTE : protocol;
@@ -250,14 +251,14 @@ static bool is_shown(const struct nlsock *s, uint32_t place)
 		fake_rdma->devices[place].netns == fake_rdma_netns(s->fd));
 }
 
-/* -ENODEV: nothing has that index, any more. */
+/* -ENODEV: no device has that index, or no longer. */
 static int place_of(const struct nlsock *s, uint32_t index, struct err *e)
 {
 	const uint32_t place = index % 100;
 
 	if (place >= ARRAY_SIZE(fake_rdma->devices) || index_of(place) != index ||
 	    !is_shown(s, place))
-		return err_set(e, -ENODEV, "no RDMA device has the index %u here", index);
+		return err_set(e, -ENODEV, "no RDMA device with index %u in this namespace", index);
 	return (int)place;
 }
 
@@ -277,7 +278,7 @@ int __wrap_rdma_by_name(struct nlsock *s, const char *name, struct nldev_dev *re
 	for (uint32_t i = 0; i < ARRAY_SIZE(fake_rdma->devices); i++)
 		if (is_shown(s, i) && strcmp(fake_rdma->devices[i].name, name) == 0)
 			return tell(i, ret);
-	return err_set(e, -ENODEV, "%s: no RDMA device of that name here", name);
+	return err_set(e, -ENODEV, "%s: no RDMA device of that name in this namespace", name);
 }
 
 int __wrap_rdma_by_index(struct nlsock *s, uint32_t index, struct nldev_dev *ret, struct err *e)
@@ -318,7 +319,7 @@ int __wrap_rdma_soft_on(struct nlsock *s, int ifindex, const char *guess, struct
 	for (uint32_t i = 0; i < ARRAY_SIZE(fake_rdma->devices); i++)
 		if (is_shown(s, i) && fake_rdma->devices[i].soft && netdev_below(s, i) == ifindex)
 			return tell(i, ret);
-	return err_set(e, -ENODEV, "no soft-RoCE device is on the interface");
+	return err_set(e, -ENODEV, "the interface has no soft-RoCE device");
 }
 
 int __wrap_rdma_move(struct nlsock *s, uint32_t index, int netns_fd, struct err *e)
@@ -375,7 +376,8 @@ uint32_t fake_rdma_add(const char *name, ino_t netns, int netdev, bool soft)
 	return i;
 }
 
-/* The kernel's answers: a netdev has one at most, and names are those of all namespaces. */
+/* Fails like the kernel: a netdev has at most one rxe device, and names are unique over all
+ * namespaces. */
 int __wrap_rdma_make_rxe(struct nlsock *s, const char *name, const char *ifname, struct err *e)
 {
 	struct netdev_seen seen;
@@ -411,7 +413,7 @@ int __wrap_rdma_uverbs(struct nlsock *s, uint32_t index, struct nldev_chardev *r
 {
 	if (!fake_rdma)
 		return __real_rdma_uverbs(s, index, ret, e);
-	/* The lowest that is free, as the kernel's. */
+	/* The lowest free number, as in the kernel. */
 	*ret = (struct nldev_chardev){.dev = 231 << 8 | (199 + index % 100)};
 	snprintf(ret->name, sizeof(ret->name), "uverbs%u", 7 + index % 100);
 	return 0;

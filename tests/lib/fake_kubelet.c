@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "fake_kubelet.h"
 
 #include <dirent.h>
@@ -299,7 +300,7 @@ static void on_answer(struct grpc_call *call, const uint8_t *message, size_t len
 	(void)call;
 	assert_null(a->message);
 	a->message = malloc(len + 1);
-	if (!a->message) /* a test of that */
+	if (!a->message) /* some tests send more than one message */
 		return;
 	memcpy(a->message, message, len);
 	a->len = len;

@@ -1,8 +1,9 @@
-/* fake_kubelet.h - a kubelet for tests of k8s/kubelet/kubelet.h, in the same loop: one resource at
- * a time.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fake_kubelet.h - a fake kubelet for tests of k8s/kubelet/kubelet.h, in the same loop, for one
+ * resource at a time.
  *
- * Starts as a real one does: deletes every socket in device-plugins/, then makes kubelet.sock.
- * Calls back in the middle of Register, then watches the list. */
+ * Starts like a real one: deletes every socket in device-plugins/, then creates kubelet.sock. Calls
+ * the plugin back during Register, then watches its list. */
 #pragma once
 
 #include <stdbool.h>
@@ -14,14 +15,14 @@
 enum manner {
 	MANNER_GOOD,
 	MANNER_SILENT,	    /* never answers Register */
-	MANNER_UNAVAILABLE, /* answers it with UNAVAILABLE */
-	MANNER_REFUSING,    /* answers it with INVALID_ARGUMENT "unsupported" */
-	MANNER_NOT_WATCHING /* registers, and leaves it there */
+	MANNER_UNAVAILABLE, /* answers Register with UNAVAILABLE */
+	MANNER_REFUSING,    /* answers Register with INVALID_ARGUMENT "unsupported" */
+	MANNER_NOT_WATCHING /* registers, but does not watch the list */
 };
 
 struct fake_kubelet {
 	uv_loop_t *loop;
-	const char *dir; /* of the kubelet: device-plugins/ below it */
+	const char *dir; /* the kubelet's folder, with device-plugins/ */
 	enum manner manner;
 	struct uds_server *server;
 	struct uds_client *plugin; /* to the plugin's socket */
@@ -33,28 +34,27 @@ struct fake_kubelet {
 	unsigned registers, lists, watch_ends;
 	bool watching;
 	enum grpc_status watch_status;
-	uint64_t list_ms; /* when the last list came */
+	uint64_t list_ms; /* time of the last list */
 	size_t n_devices, n_healthy, list_len;
 	char first_id[64];
-	int64_t first_numa; /* -1: none told */
+	int64_t first_numa; /* -1: none */
 };
 
 void fake_kubelet_init(struct fake_kubelet *, uv_loop_t *, const char *dir);
 void fake_kubelet_start(struct fake_kubelet *);
-/* dead_file: kubelet.sock stays, with nobody behind it. */
+/* dead_file: keeps kubelet.sock without a listener. */
 void fake_kubelet_stop(struct fake_kubelet *, bool dead_file);
-/* It still lives, but does not watch any more. */
+/* Ends the watch, but keeps running. */
 void fake_kubelet_drop(struct fake_kubelet *);
-/* As the plugin watcher does with a socket that it found: GetInfo, GetDevicePluginOptions,
- * ListAndWatch, NotifyRegistrationStatus; error not NULL: that is notified instead. */
+/* Handles a found socket like the plugin watcher: GetInfo, GetDevicePluginOptions, ListAndWatch,
+ * NotifyRegistrationStatus. error not NULL: reports this error instead. */
 void fake_kubelet_find(struct fake_kubelet *, const char *socket_path, const char *error);
-/* Calls go to this socket from now on. */
+/* Sends calls to this socket from now on. */
 int fake_kubelet_connect(struct fake_kubelet *, const char *socket_path);
-/* A file with nobody behind it, as kubelet.sock. */
+/* Creates kubelet.sock without a listener. */
 void fake_dead_socket(const char *dir);
 
-/* One call of the plugin's socket, whatever it is; fake_call() runs the loop until its answer is
- * there. */
+/* Makes any call on the plugin's socket; fake_call() runs the loop until the reply is complete. */
 struct fake_answer {
 	uint64_t id; /* for uds_client_cancel() */
 	bool ended;

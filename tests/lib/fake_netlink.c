@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "fake_netlink.h"
 
 #include <errno.h>
@@ -22,7 +23,7 @@ struct fake_netlink {
 	pthread_t thread;
 };
 
-/* Who has closed its socket meanwhile had heard enough. */
+/* Ignores that the client may have closed its socket. */
 static void send_message(struct fake_netlink *k, const struct nlmsghdr *req, struct nl_msg *m)
 {
 	struct nlmsghdr *h = nlmsg_hdr(m);

@@ -1,4 +1,6 @@
-/* fake_netlink.h - a kernel that answers netlink requests as the test says, over a socket pair. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fake_netlink.h - a fake kernel that answers netlink requests over a socket pair, as the test
+ * decides. */
 #pragma once
 
 #include <netlink/msg.h>
@@ -8,22 +10,21 @@
 
 struct fake_netlink;
 
-/* Answers one request on a thread of its own: appends messages to be sent first with
- * fake_netlink_tell(), and returns the code of the ack (or of the end of a dump). */
+/* Answers one request, on the fake's own thread: sends messages with fake_netlink_tell(), then
+ * returns the code of the ack or of the end of the dump. */
 typedef int fake_netlink_fn(struct fake_netlink *, const struct nlmsghdr *req, void *arg);
 
-/* Opens `s` to it. */
+/* Connects `s` to the fake kernel. */
 struct fake_netlink *fake_netlink_start(struct nlsock *s, fake_netlink_fn *fn, void *arg);
-/* Takes the message. */
+/* Sends the message and frees it. */
 void fake_netlink_tell(struct fake_netlink *, const struct nlmsghdr *req, struct nl_msg *);
-/* The kernel's sentence that goes with the next answer that is a refusal. */
+/* Extack message to send with the next error. */
 void fake_netlink_say(struct fake_netlink *, const char *sentence);
 /* Closes s and ends the thread. */
 void fake_netlink_stop(struct fake_netlink *, struct nlsock *s);
 
-/* From now on every socket that our code opens by itself (nlsock_open()) leads to such a kernel;
- * NULL: to the real one again, and the threads of those are waited for, whose sockets must be
- * closed. */
+/* Connects every socket that is opened by nlsock_open() from now on to a fake kernel. NULL: to the
+ * real kernel again; waits for the threads of the fakes, whose sockets must have been closed. */
 void fake_netlink_behind_sockets(fake_netlink_fn *fn, void *arg);
-/* Opens `s` to it; false: the real one is to answer. */
+/* Connects `s` to the fake kernel; false: use the real one. */
 bool fake_netlink_open(struct nlsock *s);

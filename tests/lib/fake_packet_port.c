@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "fake_packet_port.h"
 
 #include <stdlib.h>
 
 struct fake_packet_ports *fake_packet_ports;
 
-/* The memory that the fake one was said to take. */
+/* The memory that the fake reports. */
 struct fake_fd {
 	uint64_t memory;
 	unsigned flows;

@@ -1,4 +1,5 @@
-/* fake_pods.h - the kubelet's PodResources socket for tests, in the same loop and in every mood. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fake_pods.h - a fake of the kubelet's PodResources socket, in the same loop. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,22 +10,22 @@
 
 struct fake_pods {
 	uv_loop_t *loop;
-	const char *dir; /* of the kubelet: pod-resources/ below it */
+	const char *dir; /* the kubelet's folder, with pod-resources/ */
 	struct uds_server *server;
 	uint8_t *answer; /* owned */
 	size_t len;
-	unsigned refusals; /* so many questions are refused first */
+	unsigned refusals; /* number of queries to reject first */
 	enum grpc_status refuse_with;
-	bool silent;		/* questions are kept, the last of them in `open` */
-	struct grpc_call *open; /* NULL: none, or it was given up */
+	bool silent;		/* does not answer; the last query is in `open` */
+	struct grpc_call *open; /* NULL: none, or cancelled */
 	unsigned questions;
-	uint64_t first_ms, last_ms; /* questions */
+	uint64_t first_ms, last_ms; /* times of the first and last query */
 };
 
-/* Makes the folder; answers with the empty list. */
+/* Creates the folder; the list is empty. */
 void fake_pods_init(struct fake_pods *, uv_loop_t *, const char *dir);
 void fake_pods_start(struct fake_pods *);
-/* dead_file: its socket stays, with nobody behind it. */
+/* dead_file: keeps the socket file without a listener. */
 void fake_pods_stop(struct fake_pods *, bool dead_file);
 void fake_pods_done(struct fake_pods *);
 
@@ -33,5 +34,5 @@ struct fake_held {
 	const char *namespace, *pod, *resource, *id;
 };
 void fake_pods_hold(struct fake_pods *, const struct fake_held *, size_t n);
-/* Answers the question that is open. */
+/* Answers the open query. */
 void fake_pods_answer(struct fake_pods *);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "faults.h"
 
 #include <errno.h>
@@ -71,7 +72,7 @@ bool faults_end(void)
 	return hit;
 }
 
-/* This one is to fail. */
+/* True if this call must fail. */
 static bool is_due(atomic_long *left)
 {
 	if (atomic_load(left) < 0 || atomic_fetch_sub(left, 1) > 0)

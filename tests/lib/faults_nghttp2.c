@@ -1,4 +1,5 @@
-/* nghttp2 allocates through us, so that faults_alloc() reaches it too. */
+// SPDX-License-Identifier: Apache-2.0
+/* makes nghttp2 allocate through our functions, so that faults_alloc() applies to it, too. */
 #include <nghttp2/nghttp2.h>
 #include <stdlib.h>
 

@@ -1,4 +1,5 @@
-/* fds.h - how many file descriptors this process has open. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fds.h - number of open file descriptors of this process. */
 #pragma once
 
 unsigned fds_open(void);

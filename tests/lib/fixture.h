@@ -1,11 +1,12 @@
-/* fixture.h - a file of tests/fixtures/ in a test. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fixture.h - reads files of tests/fixtures/. */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* The whole file as a heap block of exactly its size, so that a read past its end is found; path
+/* The file in a heap block of exactly its size, so that sanitizers find a read past its end. path:
  * below tests/fixtures/. */
 uint8_t *fixture_read(const char *path, size_t *ret_len);
-/* These bytes are the file's; frees them. */
+/* Asserts that the bytes equal the file's; frees them. */
 void assert_fixture(const char *path, uint8_t *bytes, size_t len);

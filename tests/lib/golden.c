@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "golden.h"
 
 #include <setjmp.h>
@@ -17,7 +18,7 @@ static void write_file(const char *path, const char *text, size_t len)
 	fclose(f);
 }
 
-/* The first line that differs, so that a failure says where. */
+/* Fails with the first line that differs. */
 static void fail_with_line(const char *path, const char *want, const char *got)
 {
 	unsigned line = 1;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* golden.h - compares a text with a file of the repository; UPDATE_GOLDEN=1 rewrites the file
  * instead. Tests run from the top of the repository. */
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "grpc_pair.h"
 
 #include <setjmp.h>
@@ -143,7 +144,7 @@ void pair_close(struct pair *p)
 	grpc_conn_free(p->server);
 }
 
-/* One side's bytes for the other; whether there were any. */
+/* Passes one side's bytes to the other; returns whether there were any. */
 static bool carry(struct grpc_conn *from, struct grpc_conn *to, struct pair *p, int *ret,
 		  struct err *err)
 {

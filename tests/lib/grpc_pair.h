@@ -1,4 +1,5 @@
-/* grpc_pair.h - a gRPC client and a server in memory, and what each of them has seen. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* grpc_pair.h - a gRPC client and server connected in memory, with a record of their calls. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,7 +9,7 @@
 
 #include "grpc.h"
 
-/* A call that was made: how it went. */
+/* A call of the client and its result. */
 struct asked {
 	struct grpc_call *call; /* NULL once it ended */
 	unsigned n_messages, n_ends;
@@ -19,8 +20,9 @@ struct asked {
 	unsigned cancel_at; /* cancels itself at this message, counted from 1 */
 };
 
-/* What the service did. /t.T/Echo answers with the request; /t.T/Stream with the messages that
- * `stream` says; /t.T/Fail with `fail`; /t.T/Hold keeps the call in `held`; others are unknown. */
+/* The server's calls. /t.T/Echo answers with the request, /t.T/Stream with the messages described
+ * by `stream`, /t.T/Fail with `fail`; /t.T/Hold keeps the call open in `held`; other methods are
+ * unknown. */
 struct service {
 	unsigned n_requests, n_cancels;
 	char path[128];
@@ -40,24 +42,24 @@ struct pair {
 	struct grpc_conn *client, *server;
 	struct service service;
 	uint64_t now_ms;
-	size_t step; /* bytes fed at a time, 0 = as they come */
+	size_t step; /* bytes to feed at a time; 0 = all */
 	struct err client_err, server_err;
 	int client_r, server_r;
 };
 
 void pair_open(struct pair *, const struct grpc_limits *client, const struct grpc_limits *server);
 void pair_close(struct pair *);
-/* Carries bytes to and fro, and time on both sides, until nothing moves. */
+/* Exchanges bytes and calls timers on both sides until both are idle. */
 void pair_pump(struct pair *);
 void pair_advance(struct pair *, uint64_t ms);
-/* Starts a call whose fate is kept in *asked; fails the test when it cannot. */
+/* Starts a call and records its result in *asked; fails the test if it cannot. */
 void pair_ask(struct pair *, struct asked *, const char *path, const void *message, size_t len,
 	      uint32_t timeout_ms);
 struct grpc_reply asked_reply(struct asked *);
-/* While it is on, ends of calls are not noted: the test that asked has returned, its struct asked
- * is gone. */
+/* While on, ends of calls are not recorded, because the test has returned and its struct asked is
+ * invalid. */
 void asked_forget(bool on);
 struct grpc_service service_hooks(struct service *);
-/* All that the connection has to say now, appended to buf; how many bytes. */
+/* Appends all pending output of the connection to buf; returns the number of bytes. */
 size_t take_all(struct grpc_conn *, uint8_t *buf, size_t size);
 uint32_t sum_of(const uint8_t *bytes, size_t len);

@@ -1,5 +1,6 @@
-/* host_builder.h - hosts for tests, built part by part in plain C. A returned part is for setting
- * more of its fields, until the next one is added. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* host_builder.h - builds hosts for tests part by part. A returned part may be modified until the
+ * next one is added. */
 #pragma once
 
 #include "model.h"
@@ -7,11 +8,11 @@
 /* parent: of a VF or SF; number: the VF's index or the SF's number. */
 struct function *build_function(struct host *, enum fn_kind, const char *id, const char *parent,
 				int number);
-/* An Ethernet netdev of the host's namespace, with an ifindex of its own; function: "" = none. */
+/* An Ethernet netdev in the host's namespace with a new ifindex; function: "" = none. */
 struct netdev *build_netdev(struct host *, const char *name, const char *function);
 /* One ACTIVE Ethernet port, 128 GIDs, uverbs and umad nodes. */
 struct rdma_dev *build_rdma(struct host *, const char *name, const char *function);
-/* Makes the second a member of the first. */
+/* Makes `member` a member of `master`, such as a bond. */
 void build_master(struct host *, const char *master, const char *member);
 struct netdev *find_netdev(const struct host *, const char *name);
 struct rdma_dev *find_rdma(const struct host *, const char *name);

@@ -1,5 +1,6 @@
-/* http_client.h - a non-blocking client that sends bytes as they are, however wrong, and takes
- * answers apart. Driven by client_step() from the test's loop. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* http_client.h - a non-blocking HTTP client that sends arbitrary bytes and parses replies. Driven
+ * by client_step() from the test's loop. */
 #pragma once
 
 #include <stdbool.h>
@@ -20,10 +21,10 @@ struct answer {
 	unsigned status;
 	const char *head, *body;
 	size_t body_len;
-	size_t size; /* of the whole answer */
+	size_t size; /* of the whole reply */
 };
 
-/* Connected, or fd < 0 and errno. */
+/* Connects; on failure fd < 0 and errno is set. */
 void client_tcp(struct client *, unsigned port);
 /* The same from another address of ours. */
 void client_tcp_from(struct client *, const char *source, unsigned port);
@@ -31,13 +32,13 @@ void client_unix(struct client *, const char *path);
 void client_close(struct client *);
 
 void client_send(struct client *, const char *bytes, size_t n);
-/* Sends and receives what is possible now. */
+/* Sends and receives without blocking. */
 void client_step(struct client *);
-/* The first answer in the buffer; false: not there yet. The answer to a HEAD has no body. */
+/* Parses the first reply in the buffer; false: incomplete. A reply to HEAD has no body. */
 bool client_answer(const struct client *, bool to_head, struct answer *ret);
-/* Runs the loop until it is there, or fails the test. */
+/* Runs the loop until the reply is complete; fails the test on a timeout. */
 void client_await(struct client *, uv_loop_t *, bool to_head, struct answer *ret);
-/* Drops that answer from the buffer. */
+/* Removes that reply from the buffer. */
 void client_next(struct client *, const struct answer *);
-/* The value of a header of the answer, copied to buf; false: none. */
+/* Copies the value of a header of the reply to buf; false: none. */
 bool answer_header(const struct answer *, const char *name, char *buf, size_t size);

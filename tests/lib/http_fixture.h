@@ -1,7 +1,8 @@
-/* http_fixture.h - a server on 127.0.0.1 with a loop of its own and a handler of a few paths:
- * /text (a heap body), /fixed (one that stays, with headers), /page (fixture.page), /big (4 MiB of
- * zeros), /echo (a POST's body), /later (a POST, or a GET that may wait, that is kept in
- * fixture.deferred), anything else: 404. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* http_fixture.h - a server on 127.0.0.1 with its own loop and a handler for a few paths: /text (a
+ * heap body), /fixed (a static body, with headers), /page (fixture.page), /big (4 MiB of zeros),
+ * /echo (returns a POST's body), /later (keeps a POST, or a GET that may wait, in
+ * fixture.deferred); 404 for others. */
 #pragma once
 
 #include <uv.h>
@@ -34,16 +35,17 @@ struct http_fixture {
 
 /* Asserts that everything works. */
 void http_fixture_start(struct http_fixture *, const struct http_opts *);
-/* Gives the deferred answer: with this text and status 200. */
+/* Sends the deferred reply with this text and status 200. */
 void http_fixture_answer(struct http_deferred *, const char *text);
-/* Closes the server and asserts that the loop holds nothing any more. */
+/* Closes the server and asserts that the loop is empty. */
 void http_fixture_stop(struct http_fixture *);
 
-/* Runs the loop until the client has a whole answer, or asserts. */
+/* Runs the loop until the client has a complete reply; fails the test on a timeout. */
 void http_await(struct http_fixture *, struct client *, bool to_head, struct answer *ret);
-/* Runs the loop until the server has ended the connection, or asserts. */
+/* Runs the loop until the server has closed the connection; fails the test on a timeout. */
 void http_await_end(struct http_fixture *, struct client *);
-/* Runs the loop until this process has so many open descriptors (fds_open()), or asserts. */
+/* Runs the loop until this process has n open descriptors (fds_open()); fails the test on a
+ * timeout. */
 void http_await_fds(struct http_fixture *, unsigned n);
-/* One request on a connection of its own; the caller closes the client. */
+/* One request on a new connection; the caller closes the client. */
 void http_ask(struct http_fixture *, struct client *, const char *request, struct answer *ret);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "imperfect.h"
 
 #include <math.h>
@@ -10,7 +11,7 @@ void imperfect_init(struct imperfect *i, uint64_t seed, const struct imperfectio
 	*i = (struct imperfect){.how = *how, .noise = noise};
 	world_init(&i->w, 1, seed);
 	i->w.poisson = true;
-	for (int warm = 0; warm < 8; warm++) /* small seeds begin alike */
+	for (int warm = 0; warm < 8; warm++) /* small seeds yield similar first numbers */
 		world_random(&i->w);
 }
 
@@ -47,8 +48,8 @@ static enum counter_group group_of(int s)
 	return GROUP_RDMA;
 }
 
-/* Every limit of docs/reference/diagnosis.md, times `noise`. Two counters of one limit each get all
- * of it: neither of them is more than a share of what it may be. */
+/* Applies `noise` times every limit in docs/reference/diagnosis.md. If two counters share a limit,
+ * each one gets the full amount. */
 void imperfect_background(struct imperfect *i)
 {
 	struct world_port *p = &i->w.ports[0];
@@ -57,7 +58,8 @@ void imperfect_background(struct imperfect *i)
 
 	if (n == 0)
 		return;
-	p->rate[SERIES_SEQUENCE_NAK] = n * fmax(1e-6 * most, 0.3); /* 3 in 10 s */
+	/* 3 in 10 s if there are enough packets: a NAK needs a packet that arrived. */
+	p->rate[SERIES_SEQUENCE_NAK] = n * fmin(fmax(1e-6 * most, 0.3), 1e-4 * most);
 	p->rate[SERIES_ACK_TIMEOUTS] = n * fmax(1e-6 * most, 0.3);
 	p->rate[SERIES_OUT_OF_SEQUENCE] = n * 1e-5 * received;
 	p->rate[SERIES_DISCARDS_RECEIVED] = n * fmax(1e-6 * received, 0.3);
@@ -75,12 +77,12 @@ void imperfect_background(struct imperfect *i)
 	p->rate[SERIES_PAUSE_SENT + WORLD_PRIORITY] = 2 * n * 0.01 * world_random(&i->w);
 	p->rate[SERIES_PAUSE_RECEIVED + WORLD_PRIORITY] = 2 * n * 0.01 * world_random(&i->w);
 	p->rate[SERIES_PCIE_STALLED_WRITE] = n * 0.1;
-	/* What TCP does on its own priority is no concern of RDMA's. */
+	/* TCP on another priority does not affect RDMA. */
 	p->rate[SERIES_PRIORITY_RECEIVED] = n * 1e9 * world_random(&i->w);
 	p->rate[SERIES_PRIORITY_SENT] = n * 1e9 * world_random(&i->w);
 }
 
-/* What of a group is read in this sample, and how long before its end. */
+/* How a group is read in this sample, and how long before its end. */
 struct read_of_group {
 	bool failed, zero;
 	double early_s;
@@ -110,7 +112,7 @@ static void spoil(struct imperfect *i, struct port_observation *o)
 	}
 }
 
-/* Seconds as they begin, or the rest of one. */
+/* Advances to the end of the current second at most. */
 static struct observation step_on(struct imperfect *i, uint64_t ms)
 {
 	uint64_t into = (i->w.now_ms - BEGIN_MS) % 1000, rest = 1000 - into;
@@ -131,7 +133,7 @@ struct observation imperfect_step(struct imperfect *i)
 	uint64_t end;
 	struct observation o;
 
-	/* As often shorter as longer: 2^-1 to 2^1. */
+	/* Shorter and longer equally often: 2^-1 to 2^1. */
 	if (i->how.uneven)
 		ms *= exp2(2 * world_random(&i->w) - 1);
 	for (end = i->w.now_ms + (uint64_t)ms; i->w.now_ms < end;)

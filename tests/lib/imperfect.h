@@ -1,21 +1,21 @@
-/* imperfect.h - the samples that real nodes give: reads that fail, counters that read 0 once,
- * uneven intervals, families that a driver lacks, and rare events that come by chance. The same
- * seed gives the same samples. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* imperfect.h - imperfect samples as on real nodes: failed reads, counters that read 0 once, uneven
+ * intervals, missing families, and random rare events. The same seed yields the same samples. */
 #pragma once
 
 #include "diagnosis_world.h"
 
-/* What is imperfect; zero-initialised, nothing is. */
+/* The imperfections; all zero: none. */
 struct imperfections {
-	double failed_read; /* probability that one group of counters is not read in a sample */
-	double zero_read;   /* the same that it reads 0 */
-	double skew_s;	    /* groups of counters are read up to so many seconds after each other */
+	double failed_read; /* probability that reading a group of counters fails in a sample */
+	double zero_read;   /* probability that a group reads 0 */
+	double skew_s;	    /* maximum time between the reads of groups */
 	uint32_t missing;   /* bits of enum counter_group that the driver does not have */
 	bool uneven;	    /* intervals are 0.5 to 2 times the nominal one */
 	unsigned interval_s;
 };
 
-/* Counters that one request to the driver returns together. */
+/* Groups of counters that the driver returns together. */
 enum counter_group {
 	GROUP_RDMA,	/* bytes, packets and events of RDMA */
 	GROUP_PRIORITY, /* bytes, discards and marks of each priority */
@@ -30,15 +30,15 @@ enum counter_group {
 
 struct imperfect;
 
-/* Sets the port's rates for the second that begins, after traffic and background did. */
+/* Modifies the port's rates for the next second, after traffic and background were set. */
 typedef void disturb_fn(struct imperfect *, void *arg);
 
 struct imperfect {
 	struct world w;
 	struct imperfections how;
 	double noise;		   /* background events, as a share of each limit; 0 = none */
-	bool unmarked;		   /* no marks and notifications among them */
-	world_pattern_fn *traffic; /* NULL: as it is */
+	bool unmarked;		   /* background without CE marks and CNPs */
+	world_pattern_fn *traffic; /* NULL: unchanged */
 	disturb_fn *disturb;	   /* NULL: none */
 	void *arg;
 };
@@ -46,9 +46,10 @@ struct imperfect {
 /* One port. */
 void imperfect_init(struct imperfect *, uint64_t seed, const struct imperfections *, double noise);
 void imperfect_done(struct imperfect *);
-/* For the port's present traffic: every counter that has a limit grows by `noise` of that. */
+/* Adds background events for the port's current traffic: every counter with a limit grows by
+ * `noise` times the limit. */
 void imperfect_background(struct imperfect *);
-/* The next sample; borrowed. Traffic, background and what disturbs them change each second. */
+/* The next sample; borrowed. Traffic, background and disturbance change every second. */
 struct observation imperfect_step(struct imperfect *);
-/* Seconds since the beginning. */
+/* Seconds since the start. */
 double imperfect_seconds(const struct imperfect *);

@@ -1,7 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Work that takes minutes, in the background of a script that says how long it has been at it. Whoever sources this has note().
+# Runs work of several minutes in the background of a script and prints its progress. The script that sources this file defines note().
 
-# Waits for a background job; says now and then that it is still at it.
+# Waits for a background job; prints from time to time that it is still running.
 tick() { # WHAT PID
     local started=$SECONDS next=0
     while kill -0 "$2" 2>/dev/null; do
@@ -16,7 +17,7 @@ tick() { # WHAT PID
     [[ ! -t 2 ]] || printf '\r\033[K' >&2
 }
 
-# In namespaces of its own, where that is allowed: when the command is ended, its children and mounts end with it.
+# Runs a command in new namespaces, if that is allowed, so that its children and mounts end with it.
 contained() {
     local wrapper=(unshare --mount --pid --fork --kill-child --mount-proc)
     "${wrapper[@]}" true 2>/dev/null || wrapper=()

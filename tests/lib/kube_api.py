@@ -1,5 +1,6 @@
-"""The kubelet's device APIs for grpc-python, from tables: the messages are made here at run time, so that neither a compiler nor
-anybody's generated code is needed. Field numbers: k8s.io/kubelet/pkg/apis/{deviceplugin/v1beta1,podresources/v1}/api.proto."""
+# SPDX-License-Identifier: Apache-2.0
+"""The kubelet's device APIs for grpc-python. The messages are made from tables at run time, so that neither protoc nor generated
+code is needed. Field numbers: k8s.io/kubelet/pkg/apis/{deviceplugin/v1beta1,podresources/v1}/api.proto."""
 import grpc
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
@@ -56,19 +57,19 @@ def messages(package, table):
             describe(package, message, field, number, kind)
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file)
-    # Newer protobufs have the function, older ones the factory.
+    # Newer versions of protobuf have the function, older ones the factory.
     get = getattr(message_factory, "GetMessageClass", None) or message_factory.MessageFactory(pool).GetPrototype
     return {name: get(pool.FindMessageTypeByName(f"{package}.{name}")) for name in table}
 
 
 def call(channel, path, request, answer):
-    """One unary call: the request message, and the class of the answer."""
+    """Makes a unary call. answer: class of the reply."""
     return channel.unary_unary(path, request_serializer=type(request).SerializeToString,
                                response_deserializer=answer.FromString)(request, timeout=10)
 
 
 def handler(behavior, request, streams=False):
-    """A method of a server: what answers it, and the class of its request."""
+    """A method of a server. behavior: answers it; request: class of the request."""
     make = grpc.unary_stream_rpc_method_handler if streams else grpc.unary_unary_rpc_method_handler
     return make(behavior, request_deserializer=request.FromString,
                 response_serializer=lambda answer: answer.SerializeToString())

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kubelet_fixture.h"
 
 #include <setjmp.h>
@@ -64,8 +65,9 @@ static void remove_home(void)
 	rmdir(home);
 }
 
-/* Watches see what others do in the folders above: not in /tmp, where compilers work, and once for
- * all tests of a program, as other programs of tests watch /dev/shm, too. */
+/* The product watches the folders above, too, so activity there would wake it up: avoid /tmp, which
+ * compilers use, and create the folder once per program, because other test programs watch
+ * /dev/shm, too. */
 static char *quiet_dir(void)
 {
 	static bool made;

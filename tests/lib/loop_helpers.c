@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "loop_helpers.h"
 
 #include <time.h>
 
-/* A loop that never sleeps has had its chances after so many looks. */
+/* Number of periods that loop_sleeps() tries. */
 #define SLEEP_TRIES 20
 
-/* A timer on the stack; it leaves the loop before its frame does. */
+/* A timer on the stack; it is closed before the function returns. */
 struct ticker {
 	uv_timer_t timer;
 	bool fired, closed;
@@ -63,8 +64,8 @@ unsigned loop_wakeups(uv_loop_t *loop, unsigned ms)
 	struct ticker ticker;
 	unsigned n = 0;
 
-	/* Again after that: a timer may fire before the turn's wait, which would then last until
-	 * something else happens. */
+	/* Repeat: if the timer fires before the loop blocks, the loop would otherwise block until
+	 * another event. */
 	ticker_start(&ticker, loop, ms, ms);
 	while (!ticker.fired) {
 		uv_run(loop, UV_RUN_ONCE);

@@ -1,21 +1,22 @@
-/* loop_helpers.h - run a libuv loop until something is true, never for a fixed time. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* loop_helpers.h - runs a libuv loop until a condition is true, instead of for a fixed time. */
 #pragma once
 
 #include <stdbool.h>
 #include <uv.h>
 
-/* When to give up, for whatever is waited for: well above what anything takes on a busy machine. */
+/* Timeout for all conditions: well above what anything needs on a busy machine. */
 #define PATIENCE_MS 60000
 
-/* Runs the loop until done(arg); false when that took longer than limit_ms. done() is asked again
- * at least every millisecond, so it may look at things that the loop does not know of. */
+/* Runs the loop until done(arg) returns true; false after limit_ms. done() is called at least every
+ * millisecond, so it may check state outside of the loop. */
 bool loop_until(uv_loop_t *, bool (*done)(void *), void *arg, unsigned limit_ms);
 
-/* Runs the loop for that long and returns how often it woke up: what "idle" costs. */
+/* Runs the loop for ms and returns how often it woke up, to measure idle cost. */
 unsigned loop_wakeups(uv_loop_t *, unsigned ms);
-/* Whether it comes to rest: before long there are that many ms with at most so many wake-ups. What
- * was still to be said is said late on a slow machine. */
+/* Returns whether the loop becomes idle: a period of ms with at most `wakeups` wake-ups. Tries
+ * several periods, because pending work may be late on a slow machine. */
 bool loop_sleeps(uv_loop_t *, unsigned ms, unsigned wakeups);
 
-/* Lets the handles that are closing close; returns uv_loop_close(). */
+/* Runs the loop until closing handles are closed; returns uv_loop_close(). */
 int loop_end(uv_loop_t *);

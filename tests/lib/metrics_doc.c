@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 /* metrics_doc.c - the tables of docs/reference/metrics.md.
  *
- * The families of readings come from the dictionary, with the labels and vendor names of its rows.
- * The daemon's and the host's families have no such table: their writers are called once, with a
- * host that has one of everything, and the page that they make is read back. */
+ * Families of readings come from the dictionary, with the labels and vendor names of its rows. The
+ * daemon's and the host's families have no table: their writers are called once with a host that
+ * has one of everything, and the resulting page is parsed. */
 #include "metrics_doc.h"
 
 #include <stdbool.h>
@@ -35,9 +36,9 @@ static void family_head(FILE *f)
 	table_head(f, heads, ARRAY_SIZE(heads));
 }
 
-/* --- labels: which there are, and which values they can have ---------------------------------- */
+/* --- labels and their possible values ---------------------------------- */
 
-#define VALUES_MAX 6 /* of one label; with more, naming them helps nobody */
+#define VALUES_MAX 6 /* of one label; more values are not listed */
 #define LABELS_MAX 16
 
 struct text_span {
@@ -72,7 +73,7 @@ static struct label_doc *label_named(struct labels_doc *l, struct text_span name
 	return &l->all[l->n++];
 }
 
-/* Labels whose values are a node's own. */
+/* Labels whose values are specific to a node. */
 static bool is_of_the_node(struct text_span name)
 {
 	static const char *const names[] = {"resource", "id", "namespace", "pod", "container"};
@@ -94,7 +95,7 @@ static void add_value(struct label_doc *l, struct text_span value)
 		l->values[l->n_values++] = value;
 }
 
-/* `a="x",b="y"` up to the end or a brace; values hold no quotation marks here. */
+/* Parses `a="x",b="y"` up to the end or a brace; values must not contain quotation marks. */
 static void add_labels(struct labels_doc *l, const char *s)
 {
 	while (*s != '\0' && *s != '}') {
@@ -109,7 +110,7 @@ static void add_labels(struct labels_doc *l, const char *s)
 	}
 }
 
-/* values: say which, where a label has more than one. */
+/* values: list the values if a label has more than one. */
 static void print_labels(FILE *f, const struct labels_doc *l, bool values)
 {
 	for (size_t i = 0; i < l->n; i++) {
@@ -134,7 +135,7 @@ static struct text_span head_word(const struct page *p, const struct family_bloc
 	return (struct text_span){s, strcspn(s, " \n")};
 }
 
-/* A family's row: its type as OpenMetrics knows it, its labels from its samples. */
+/* A family's row, with its OpenMetrics type and the labels of its samples. */
 static void print_block(FILE *f, const struct page *p, const struct family_block *b)
 {
 	struct text_span name = head_word(p, b, METRICS_PROMETHEUS, "# HELP ");
@@ -162,7 +163,7 @@ static void print_page(FILE *f, struct page *p)
 	page_unref(p);
 }
 
-/* One function, device and port of which everything is known. */
+/* One function, device and port with all values known. */
 static struct page *host_page(void)
 {
 	struct thresholds limits;
@@ -195,13 +196,13 @@ static struct page *host_page(void)
 	bursts_want(bursts, 0, BURST_PAUSED, 1);
 	bursts_admit(bursts, 1);
 	for (uint64_t ns = 0; ns < 4000000; ns += 1000000, value[SERIES_BYTES_RECEIVED]++)
-		bursts_look(bursts, 0, value, 1e9, 4096, 1, ns);
+		bursts_add_reading(bursts, 0, value, 1e9, 4096, 1, ns);
 	metrics_render(m, p, &sample,
-		       &(struct metrics_scene){.host = &host,
-					       .host_generation = 1,
-					       .resources = &table,
-					       .diagnosis = &report,
-					       .bursts = bursts},
+		       &(struct metrics_inputs){.host = &host,
+						.host_generation = 1,
+						.resources = &table,
+						.diagnosis = &report,
+						.bursts = bursts},
 		       1);
 	bursts_free(bursts);
 	resource_table_done(&table);
@@ -209,7 +210,7 @@ static struct page *host_page(void)
 	return p;
 }
 
-/* One port where everything was seen, and one in a pod. */
+/* One port with all kinds of packets, and one in a pod. */
 static struct page *packets_page(void)
 {
 	struct packet_port ports[2] = {
@@ -275,7 +276,7 @@ static bool is_compat(const struct family *family)
 	return strncmp(family->name, COMPAT_PREFIX, strlen(COMPAT_PREFIX)) == 0;
 }
 
-/* Families without rows: what is not in a table keeps the vendor's name in this label. */
+/* Families without rows: counters that are not in a table keep the vendor's name in this label. */
 static void add_pass_through(struct labels_doc *labels, const struct family *family)
 {
 	static const enum dict_place places[] = {DICT_HW, DICT_PORT, DICT_RESOURCE, DICT_OPTIONAL};
@@ -354,7 +355,7 @@ static bool shows_place(const struct vendor_table *t, enum dict_place place)
 	return false;
 }
 
-/* The same counter is listed elsewhere, under this place and name. */
+/* True if the same counter has a row with this place and name. */
 static bool has_row(enum dict_place place, const struct dict_row *like, const char *name)
 {
 	struct dict_row row;
@@ -366,7 +367,7 @@ static bool has_row(enum dict_place place, const struct dict_row *like, const ch
 	return false;
 }
 
-/* Twins, of which the text tells: of mlx5's representors, and of whole devices. */
+/* Duplicates that the text mentions: counters of mlx5's representors and of whole devices. */
 static bool is_twin(const struct dict_row *row)
 {
 	if (strncmp(row->name, "vport_", 6) == 0 && has_row(row->place, row, row->name + 6))
@@ -398,8 +399,8 @@ static void print_name(FILE *f, const struct dict_row *row)
 		row->place == DICT_HW_DEVICE ? " (device)" : "");
 }
 
-/* The names of one driver for one series: those of the lowest rank and alias are added up, those of
- * the next one are used where they are missing. */
+/* The names of one driver for one series. Counters of the lowest rank and alias are added up; those
+ * of the next one are used if they are missing. */
 static void print_cell(FILE *f, const struct vendor_table *t, enum nic nic,
 		       const struct dict_row *series)
 {
@@ -426,7 +427,7 @@ static void print_series(FILE *f, const struct dict_row *row)
 		*row->labels ? "}" : "");
 }
 
-/* Not shown before: the first row of this family and labels, in the order of the tables. */
+/* True if it is the first row with this family and labels, in the order of the tables. */
 static bool is_first(const struct vendor_table *t, size_t index, const struct dict_row *row)
 {
 	struct dict_row earlier;

@@ -1,5 +1,6 @@
-/* metrics_doc.h - docs/reference/metrics.md: every family the daemon can publish, from the tables
- * that make the page, so that the two cannot differ. Pure. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* metrics_doc.h - generates docs/reference/metrics.md with every family of the daemon, from the
+ * same tables as the metrics page. Pure. */
 #pragma once
 
 #include <stdio.h>

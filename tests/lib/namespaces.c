@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "namespaces.h"
 
 #include <errno.h>
@@ -19,7 +20,7 @@
 
 #include <cmocka.h>
 
-static const char *refusal = "nobody has entered a namespace"; /* NULL = somebody has */
+static const char *refusal = "nobody has entered a namespace"; /* NULL = entered */
 
 static const char *enter(void)
 {

@@ -1,19 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* namespaces.h - network namespaces for tests. */
 #pragma once
 
 #include <stdbool.h>
 
-/* Moves this process into a namespace of its own. NULL, or why that, or what `run` needs, cannot
- * be had here. */
+/* Moves this process into a new namespace. Returns NULL, or why namespaces or the tools for
+ * namespace_run() are not available. */
 const char *namespaces_enter(void);
-/* Whether it could. */
+/* True if namespaces_enter() succeeded. */
 bool namespaces_entered(void);
-/* If not: says why and skips the test that runs. */
+/* Otherwise prints the reason and skips the current test. */
 void namespaces_need(void);
-/* Goes on in a process that sees no others than its own children in /proc; to be called before
- * anything else. NULL, or why that cannot be had here. */
+/* Continues in a child in a new PID namespace, whose /proc shows only its own children; to be
+ * called before anything else. Returns NULL, or why that is not available. */
 const char *namespaces_enter_pids(void);
-/* A new one that only the returned descriptor keeps. */
+/* Creates a namespace that only the returned descriptor keeps alive. */
 int namespace_new(void);
-/* Runs a shell command, in the namespace if netns_fd >= 0; fails the test when it fails. */
+/* Runs a shell command, in the namespace if netns_fd >= 0; asserts success. */
 __attribute__((format(printf, 2, 3))) void namespace_run(int netns_fd, const char *fmt, ...);

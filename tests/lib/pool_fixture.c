@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "pool_fixture.h"
 
 #include <setjmp.h>
@@ -61,7 +62,7 @@ static void free_selector(struct selector *s)
 	free(s->pf_names.list);
 }
 
-static void free_config(struct pool_config *c)
+void pool_fixture_free_config(struct pool_config *c)
 {
 	for (size_t i = 0; i < c->n_pools; i++) {
 		for (size_t j = 0; j < c->pools[i].n_selectors; j++)
@@ -125,7 +126,7 @@ int pool_fixture_teardown(void **state)
 	struct pool_fixture *f = *state;
 
 	pools_done(&f->pools);
-	free_config(&f->config);
+	pool_fixture_free_config(&f->config);
 	pod_list_done(&f->held);
 	host_done(&f->host);
 	free(f);
@@ -141,7 +142,6 @@ void pool_fixture_build(struct pool_fixture *f)
 	assert_int_equal(f->pools.n_verdicts, f->host.n_functions);
 }
 
-/* The IDs of a pool, "!" before one that is gone. */
 const char *offered_ids(const struct pool_fixture *f, size_t pool)
 {
 	static char text[2048];

@@ -1,5 +1,6 @@
-/* pool_fixture.h - a node with two PFs, configurations made of selectors, and what pools_build()
- * makes of them. Everything asserts that it works. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pool_fixture.h - a node with two PFs, configurations, and the result of pools_build(). All
+ * functions assert success. */
 #pragma once
 
 #include <stdio.h>
@@ -23,18 +24,21 @@ struct pool_fixture {
 int pool_fixture_setup(void **state);
 int pool_fixture_teardown(void **state);
 
+/* Frees a configuration that was made with the functions below. */
+void pool_fixture_free_config(struct pool_config *);
+
 /* Text is borrowed. */
 struct pool *add_pool(struct pool_config *, const char *prefix, const char *name, enum pool_kind);
 struct selector *add_selector(struct pool *);
 void add_word(struct word_list *, const char *word);
 void add_pf(struct selector *, const char *name);
-/* A container of pod "p" holds it; from then on the source is the kubelet's API. */
+/* Allocates a device to a container of pod "p", and sets the list's source to the kubelet's API. */
 void hold(struct pod_list *, const char *resource, const char *id);
 
-/* pools_build() of what is there now. */
+/* Calls pools_build() with the fixture's current state. */
 void pool_fixture_build(struct pool_fixture *);
-/* The IDs of a pool, "!" before one that is gone; valid until the next call. */
+/* The IDs of a pool, with "!" before removed ones; valid until the next call. */
 const char *offered_ids(const struct pool_fixture *, size_t pool);
 const struct verdict *verdict_on(const struct pool_fixture *, const char *function);
-/* Its sentence; valid until the next call. */
+/* The text of that verdict; valid until the next call. */
 const char *said_of(const struct pool_fixture *, const char *function);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "raw_peer.h"
 
 #include <setjmp.h>
@@ -58,7 +59,6 @@ void assert_answer(int32_t stream, const char *http, enum grpc_status status, co
 	assert_string_equal(a->message, message);
 }
 
-/* The connection still serves. */
 void assert_alive(int32_t stream)
 {
 	h2_request(raw, stream, "/t.T/Echo");
@@ -75,7 +75,7 @@ void assert_lost(int code, const char *text)
 		fail_msg("\"%s\" is not in \"%s\"", text, raw->err.msg);
 	assert_true(grpc_is_closing(raw->conn));
 	assert_true(grpc_deadline(raw->conn) == UINT64_MAX);
-	/* It stays lost. */
+	/* Later calls must fail, too. */
 	assert_int_equal(grpc_feed(raw->conn, (const uint8_t *)"x", 1, raw->now_ms, NULL), code);
 	assert_int_equal(grpc_tick(raw->conn, raw->now_ms, NULL), code);
 }

@@ -1,4 +1,5 @@
-/* raw_peer.h - tests that speak HTTP/2 by hand to one gRPC server, or to one client, of ours. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* raw_peer.h - for tests that exchange hand-made HTTP/2 frames with our gRPC server or client. */
 #pragma once
 
 #include "grpc_pair.h"
@@ -8,20 +9,20 @@
 
 extern struct h2_raw *raw;
 
-/* A new server, for which the client's preface is written but not yet fed. */
+/* Creates a server; the client's preface is written to `raw`, but not fed yet. */
 extern struct service raw_service;
 int raw_server_setup(void **state);
 int raw_server_teardown(void **state);
 void raw_server_reopen(const struct grpc_limits *);
-/* A request that stays open. */
+/* Sends a request that stays open. */
 void raw_hold(int32_t stream, const char *timeout);
 void assert_answer(int32_t stream, const char *http, enum grpc_status, const char *message);
-/* The connection still serves. */
+/* Asserts that the connection still serves requests. */
 void assert_alive(int32_t stream);
-/* It failed, with this text, and stays so. */
+/* Asserts that the connection has failed with this text, permanently. */
 void assert_lost(int code, const char *text);
 
-/* A new client, for which the server's preface is written but not yet fed. */
+/* Creates a client; the server's preface is written to `raw`, but not fed yet. */
 int raw_client_setup(void **state);
 int raw_client_teardown(void **state);
 void raw_client_reopen(const struct grpc_limits *);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "resources_bench.h"
 
 #include <setjmp.h>
@@ -180,7 +181,7 @@ void bench_start(struct resources_bench *b, const char *config)
 		fake_kubelet_start(&b->kubelet);
 	bench_open(b);
 	bench_configure(b, config);
-	resources_look(b->resources);
+	resources_inputs_changed(b->resources);
 	bench_until(b, has_list);
 	bench_settle(b);
 }
@@ -217,8 +218,8 @@ void bench_until(struct resources_bench *b, bool (*until)(struct resources_bench
 	assert_true(loop_until(&b->loop, is_met, b, PATIENCE_MS));
 }
 
-/* Longer than anything is gathered, and then until no worker is at it, who may come late on a busy
- * machine. What hangs by a test's order is not waited for. */
+/* Waits longer than changes are collected, then for running workers, which may be late on a busy
+ * machine; but not forever, because a test may make a worker hang. */
 void bench_settle(struct resources_bench *b)
 {
 	loop_wakeups(&b->loop, 150);
@@ -226,7 +227,7 @@ void bench_settle(struct resources_bench *b)
 		loop_wakeups(&b->loop, 20);
 }
 
-/* --- questions ------------------------------------------------------------------------------- */
+/* --- requests -------------------------------------------------------------------------------- */
 
 void bench_ask(struct resources_bench *b, struct fake_answer *a, const char *const *ids)
 {

@@ -1,5 +1,6 @@
-/* resources_bench.h - daemon/plugin/ between an inventory filled by hand and a kubelet that lives
- * in the same loop. Everything asserts that it works. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* resources_bench.h - runs daemon/plugin/ with a hand-made inventory and a fake kubelet in the same
+ * loop. All functions assert success. */
 #pragma once
 
 #include <limits.h>
@@ -9,8 +10,8 @@
 #include "host_builder.h"
 #include "resources.h"
 
-/* Four VFs of pool_fixture.h's node, 0000:03:00.1 to .4 with uverbs1 to uverbs4, judged without
- * delay. */
+/* Four VFs of pool_fixture.h's node, 0000:03:00.1 to .4 with uverbs1 to uverbs4. Their health
+ * changes without delay. */
 #define ROCE  "rocelet.dev/roce"
 #define VF(n) "0000:03:00." #n
 #define POOL_ROCE                                                                                  \
@@ -34,39 +35,39 @@ struct resources_bench {
 	unsigned changes, sweeps;
 	unsigned n_events;
 	struct event event;			 /* the last one */
-	const char *status_text;		 /* what pods are to read; NULL: nothing */
+	const char *status_text;		 /* the status for pods to read; NULL: none */
 	bool (*until)(struct resources_bench *); /* of bench_until() */
 };
 
-/* Folders, host, kubelet that is not started yet. */
+/* Creates folders and host; does not start the kubelet. */
 void bench_init(struct resources_bench *);
-/* Starts the kubelet unless it is there, the device plugin with this configuration, and waits for
- * the first list. */
+/* Starts the kubelet if needed and the device plugin with this configuration, and waits for the
+ * first list. */
 void bench_start(struct resources_bench *, const char *config);
-/* holders_open() and resources_open() alone; the first asserts that they work. */
+/* Call holders_open() and resources_open() only; bench_open() asserts success. */
 void bench_open(struct resources_bench *);
 int bench_try_open(struct resources_bench *, struct err *);
 void bench_configure(struct resources_bench *, const char *config);
-/* What bench_open() opened. */
+/* Closes what bench_open() opened. */
 void bench_close(struct resources_bench *);
-/* Ends it all; the loop must be empty then. */
+/* Closes everything and asserts that the loop is empty. */
 void bench_stop(struct resources_bench *);
 
 void bench_until(struct resources_bench *, bool (*)(struct resources_bench *));
-/* Until nothing is gathered any more. */
+/* Runs the loop until no collected changes are pending. */
 void bench_settle(struct resources_bench *);
 
-/* The path of a file below the folder; valid until the second next call. */
+/* The path of a file below the folder; valid until the call after the next. */
 const char *bench_path(const struct resources_bench *, const char *name);
 bool bench_has(const struct resources_bench *, const char *name);
 
-/* An Allocate for one container. IDs end with NULL. */
+/* Sends an Allocate for one container. ids ends with NULL. */
 void bench_ask(struct resources_bench *, struct fake_answer *, const char *const *ids);
-/* The same, until it is answered. */
+/* The same; waits for the reply. */
 void bench_allocate(struct resources_bench *, struct fake_answer *, const char *id);
 void bench_pre_start(struct resources_bench *, struct fake_answer *, const char *id);
 
-/* In the table; asserts that it is there. */
+/* Finds it in the table; asserts that it exists. */
 const struct resource_info *bench_resource(const struct resources_bench *, const char *name);
 const struct resource_device *bench_device(const struct resources_bench *, const char *resource,
 					   const char *id);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "roce_frames.h"
 
 #include <stdlib.h>
@@ -88,7 +89,7 @@ static void put_ip6(struct out *o, const struct roce_frame_spec *s)
 	}
 }
 
-/* What comes before an AETH or RETH: RDETH, DETH, XRCETH. */
+/* The headers before an AETH or RETH: RDETH, DETH, XRCETH. */
 static void put_before(struct out *o, const struct roce_frame_spec *s, int reth)
 {
 	unsigned transport = s->opcode >> 5;

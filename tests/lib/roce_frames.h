@@ -1,4 +1,5 @@
-/* roce_frames.h - RoCE packets as they are on the wire, for tests. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* roce_frames.h - builds RoCE packets for tests. */
 #pragma once
 
 #include <stddef.h>
@@ -12,7 +13,7 @@ struct roce_frame_spec {
 	unsigned vlans;
 	unsigned options; /* words after the IPv4 header, at most 10 */
 	const uint8_t *extensions;
-	unsigned n_extensions; /* IPv6, of 8 bytes each (AH: 12); the last leads to UDP */
+	unsigned n_extensions; /* IPv6, 8 bytes each (AH: 12); UDP follows the last */
 	unsigned fragment;     /* IPv4: as in the header, 0x2000 = more follow */
 	uint8_t traffic_class, opcode;
 	uint8_t se, fecn, becn, ack_request;
@@ -24,8 +25,8 @@ struct roce_frame_spec {
 	unsigned payload; /* bytes after the headers, at most 500 */
 };
 
-/* Fills buf[ROCE_FRAME_MAX] and returns how much. */
+/* Writes to buf[ROCE_FRAME_MAX]; returns the length. */
 size_t roce_frame_make(uint8_t *buf, const struct roce_frame_spec *);
 
-/* A random packet, mostly of RoCE, now and then cut, or with a byte changed. */
+/* A random packet, mostly RoCE, sometimes truncated or with a changed byte. */
 size_t roce_frame_random(uint8_t *buf, unsigned *seed);

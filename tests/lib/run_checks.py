@@ -1,22 +1,28 @@
-"""What judges end with: every check runs, whatever became of the others, and the last line counts them."""
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a judge's checks: all of them, even if some fail, and prints their number in the last line."""
 import time
 import traceback
 
 
 def run_checks(functions, only=()):
-    """Those with these names, or all; the exit status."""
+    """Runs the checks with these names, or all, except those given as "-NAME"; returns the exit status."""
     passed = failed = 0
+    without = [name[1:] for name in only if name.startswith("-")]
+    only = [name for name in only if not name.startswith("-")]
+    names = [function.__name__ for function in functions]
+    for name in without:
+        assert name in names, f"-{name}: there is no such check"
     for function in functions:
-        if only and function.__name__ not in only:
+        if function.__name__ in without or only and function.__name__ not in only:
             continue
         began = time.monotonic()
         try:
             function()
             passed += 1
             print(f"ok     {function.__name__} {time.monotonic() - began:.1f} s", flush=True)
-        except Exception as error:  # whatever it is, the next one runs
+        except Exception as error:  # the next check must run, too
             failed += 1
-            # On one line: who keeps only the end of a log shall see what it was.
+            # On one line, so that the end of a log shows it.
             print(f"FAILED {function.__name__}: {' '.join(repr(error).split())[:300]}", flush=True)
             traceback.print_exc()
     print(f"{passed} passed, {failed} failed", flush=True)

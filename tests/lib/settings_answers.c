@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "settings_answers.h"
 
 #include <linux/ethtool_netlink.h>
@@ -6,7 +7,7 @@
 #include <netlink/attr.h>
 #include <stdlib.h>
 
-/* The kernel's older nests do not say that they are one. An empty one is told, too. */
+/* Older nests of the kernel lack the flag NLA_F_NESTED. Empty nests are sent, too. */
 static struct nlattr *plain_nest(struct nl_msg *m, int type)
 {
 	struct nlattr *a = nla_nest_start(m, type);

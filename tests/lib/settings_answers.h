@@ -1,4 +1,5 @@
-/* settings_answers.h - netlink answers about a port's settings, laid out as the kernel lays them:
+/* SPDX-License-Identifier: Apache-2.0 */
+/* settings_answers.h - builds netlink replies about a port's settings with the kernel's layout:
  * dcbnl_ieee_fill() in linux/net/dcb/dcbnl.c, pause_fill_reply() in linux/net/ethtool/pause.c. */
 #pragma once
 
@@ -8,7 +9,7 @@
 #include <stddef.h>
 
 struct dcb_answer {
-	const struct ieee_ets *ets; /* NULL: not told */
+	const struct ieee_ets *ets; /* NULL: absent */
 	const struct ieee_pfc *pfc, *peer_pfc;
 	struct dcb_app apps[80]; /* in the kernel's order */
 	size_t n_apps;

@@ -1,13 +1,14 @@
-/* sysfs_fixture.h - for each test of hw/ a root of its own, empty at first: the test fills it with
- * tmptree.h or sysfs_tree.h, and reads it. Everything asserts that it works. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sysfs_fixture.h - a separate root for each test of hw/, initially empty: the test fills it with
+ * tmptree.h or sysfs_tree.h, and reads it. All functions assert success. */
 #pragma once
 
 #include "hw.h"
 
 struct sysfs_fixture {
-	char *dir; /* every root of hw */
+	char *dir; /* used for all roots of hw */
 	struct hw hw;
-	struct scan scan; /* what the test has read last, freed at its end */
+	struct scan scan; /* the test's last scan, freed by the teardown */
 };
 
 int sysfs_fixture_setup(void **state);

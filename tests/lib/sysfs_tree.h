@@ -1,10 +1,11 @@
-/* sysfs_tree.h - sysfs trees of whole nodes, from the generator, as roots for hw/; single files and
- * links are tmptree.h's. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sysfs_tree.h - generated sysfs trees of whole nodes, as roots for hw/. tmptree.h creates single
+ * files and links. */
 #pragma once
 
 #include "hw.h"
 
-/* Fills dir with what build/bench/mk_sysfs writes for so many functions. */
+/* Fills dir by running build/bench/mk_sysfs for this number of functions. */
 void sysfs_tree_generate(const char *dir, unsigned pfs, unsigned vfs);
 /* hw_open() with every root at dir. */
 struct hw sysfs_tree_open(const char *dir);

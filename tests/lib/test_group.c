@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "test_group.h"
 
 #include <errno.h>
@@ -15,7 +16,7 @@
 
 #define EXIT_USAGE 2
 
-/* Of one group; shared with the processes that run it. */
+/* Results of one group; shared with the process that runs it. */
 struct tally {
 	int n_selected, n_failed, n_skipped;
 	bool begun; /* the group's setup succeeded */
@@ -102,8 +103,8 @@ _Noreturn static void run_in_child(const struct test_group *group)
 	exit(exit_status(group->run()));
 }
 
-/* What the group's end adds to its tests: 1 if it crashed, or failed without a failed test, as for
- * a leak. */
+/* Failures in addition to the group's tests: 1 if it crashed, or failed without a failed test, such
+ * as by a leak. */
 static int failure_of_end(const char *name, int status)
 {
 	if (WIFSIGNALED(status))

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* test_group.h - the groups of a test program. A folder of tests/unit is one program,
  *build/tests/FOLDER; each of its test_X.c is a group X that registers itself:
  *
@@ -27,7 +28,7 @@ struct test_group {
 	struct test_group *next;
 };
 
-/* Called before main(); the caller owns `group`, which stays registered. */
+/* Called before main(). `group` is borrowed and must stay valid. */
 void test_group_add(struct test_group *group);
 
 /* clang-format off */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "uds_bench.h"
 
 #include <fcntl.h>
@@ -81,7 +82,7 @@ uint64_t uds_bench_ask(struct uds_bench *b, struct asked *a, const char *path, c
 
 	assert_int_equal(uds_client_call(b->client, path, message, len, timeout_ms, &reply, &id),
 			 0);
-	assert_int_equal(a->n_ends, 0); /* never from within */
+	assert_int_equal(a->n_ends, 0); /* not called before uds_client_call() returns */
 	assert_true(id != 0);
 	return id;
 }

@@ -1,5 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Waiting for what becomes true. A condition is shell text ("ip link show net1 | grep -q LOWER_UP") or a command with its arguments.
+# Waits for conditions. A condition is shell text ("ip link show net1 | grep -q LOWER_UP") or a command with its arguments.
 
 # Without pipefail: "list | grep -q" must not fail because grep stopped reading early.
 holds() { # CONDITION..
@@ -10,8 +11,8 @@ holds() { # CONDITION..
     return "$status"
 }
 
-# Looks at once and then again and again, and takes a third of the time for that: what is waited for may need the processors that a look
-# takes, above all when they are emulated ones.
+# Evaluates the condition repeatedly, with pauses of twice its duration: the work that it waits for may need the CPUs, too, above all
+# emulated ones.
 becomes_true() { # SECONDS CONDITION..
     local deadline=$((SECONDS + $1)) began pause_ms
     while

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "world_ipam.h"
 
 #include <setjmp.h>
@@ -12,11 +13,11 @@
 
 #include "world_steps.h"
 
-/* A plugin that hangs is killed after that, however long the engine would wait. */
+/* A hanging plugin is killed after this time, regardless of the engine's timeout. */
 #define HANG_MS	 15
-/* A real plugin that waits for a processor is not one that hangs. */
+/* Factor for real programs, which may have to wait for a CPU. */
 #define PATIENCE 20
-/* The engine asks so often before it gives an address up. */
+/* Attempts of the engine to release an address before it gives up. */
 #define REFUSALS 3
 
 struct call {
@@ -36,7 +37,7 @@ static void on_closed(uv_handle_t *handle)
 	free(handle->data);
 }
 
-/* Some do what they are asked before they fail. */
+/* True if the call takes effect, which it may even if it fails. */
 static bool is_done_all_the_same(const struct call *c)
 {
 	return c->how == WORLD_IPAM_WORKS || (c->how == WORLD_IPAM_HANGS && n_calls % 2);
@@ -127,15 +128,17 @@ static int start(struct ipam_call **ret, enum ipam_verb verb, const struct attac
 }
 
 int world_ipam_start(struct ipam_call **ret, struct uv_loop_s *loop, enum ipam_verb verb,
-		     const struct attach_record *r, const struct ipam_host *host,
-		     uint32_t timeout_ms, ipam_fn *fn, void *arg, struct err *e)
+		     const struct attach_record *r, const struct json_t *more,
+		     const struct ipam_host *host, uint32_t timeout_ms, ipam_fn *fn, void *arg,
+		     struct err *e)
 {
 	if (world_of_steps()->ipam == WORLD_IPAM_PROGRAM)
-		return ipam_start(ret, loop, verb, r, host, PATIENCE * timeout_ms, fn, arg, e);
+		return ipam_start(ret, loop, verb, r, more, host, PATIENCE * timeout_ms, fn, arg,
+				  e);
 	return start(ret, verb, r, timeout_ms, fn, arg, e);
 }
 
-/* Killed at whatever instruction. */
+/* A cancelled plugin may be killed at any instruction. */
 void world_ipam_cancel(struct ipam_call *call)
 {
 	struct call *c = (struct call *)call;

@@ -1,4 +1,5 @@
-/* On workers no assertion of cmocka may jump away: what must not be aborts. */
+// SPDX-License-Identifier: Apache-2.0
+/* cmocka's assertions use longjmp(), which workers must not do: use MUST(), which aborts. */
 #include "world_steps.h"
 
 #include <stdio.h>
@@ -52,7 +53,7 @@ static uint64_t ino_of(uint64_t ns)
 	return world->ino[ns];
 }
 
-/* The one that lives and has it; 0: none. */
+/* The living namespace with this inode; 0: none. */
 static uint64_t alive_with(uint64_t ino)
 {
 	for (uint64_t ns = 1; ns < WORLD_NAMESPACES; ns++)
@@ -63,11 +64,11 @@ static uint64_t alive_with(uint64_t ino)
 
 static int gone(struct attach_job *job)
 {
-	return err_set(&job->err, -ENOENT, "its namespace is gone");
+	return err_set(&job->err, -ENOENT, "its namespace was removed");
 }
 
-/* As return_renew.c looks: a few sections, of which a pod may have changed some, and one is not to
- * be seen now and then. */
+/* Like return_renew.c: reads a few sections, some of which a pod may have changed; one is sometimes
+ * unreadable. */
 static void look_at(const struct world_device *d, struct netdev_state *is)
 {
 	static const enum netdev_section sections[] = {STATE_TCX, STATE_OFFLOADS, STATE_RINGS};
@@ -96,7 +97,7 @@ static void renew(struct attach_job *job, struct world_device *d)
 	}
 }
 
-/* The lowest that no pod may open, unless the test says which. */
+/* The lowest device number that no pod may open, unless the test sets one. */
 static void give_number(struct attach_job *job)
 {
 	struct attach_record *r = &job->record;
@@ -128,7 +129,7 @@ static int step_in(struct attach_job *job, struct world_device *d)
 		r->owner.netns.dev = r->plan.in_host ? 0 : 1;
 		r->owner.netns.ino = r->plan.in_host ? 0 : ino_of(ns);
 		snprintf(r->origin.name, sizeof(r->origin.name), "v");
-		r->origin.mtu = 1500;
+		r->origin.mtu = r->plan.no_netdev ? 0 : 1500;
 		r->origin.state.key[0] = r->serial;
 		look_at(d, &r->origin.state);
 		r->origin.vf = (struct vf_settings){.fields = VF_VLAN, .vlan = d->vlan};
@@ -156,7 +157,7 @@ static int step_in(struct attach_job *job, struct world_device *d)
 			return gone(job);
 		if (d->taken_out)
 			return err_set(&job->err, -ENODEV, "it is not in the pod any more");
-		MUST(d->ns == (r->plan.in_host ? 0 : ns));
+		MUST(d->ns == (r->plan.in_host || r->plan.no_netdev ? 0 : ns));
 		r->state = ATTACH_IN_POD;
 		d->record = *r;
 		d->settled = true;
@@ -166,7 +167,7 @@ static int step_in(struct attach_job *job, struct world_device *d)
 	}
 }
 
-/* What it was like before it was attached: unless the journal has lost that. */
+/* Is the original state known? Not if the journal was lost. */
 static bool is_remembered(const struct attach_record *r, const struct world_device *d)
 {
 	return d->record.state == ATTACH_FREE ||
@@ -217,6 +218,9 @@ static bool is_passed_over(const struct attach_job *job)
 {
 	if (job->record.plan.in_host && !job->is_return)
 		return job->next != STEP_RECORD && job->next != STEP_DONE;
+	if (job->record.plan.no_netdev && !job->is_return &&
+	    (job->next == STEP_MOVE || job->next == STEP_CONFIGURE || job->next == STEP_RDMA))
+		return true;
 	return job->settle_only && !return_step_settles((enum return_step)job->next);
 }
 
@@ -254,7 +258,7 @@ struct journal {
 	bool open;
 };
 
-/* A worker has none that was closed meanwhile. */
+/* False if the journal was closed: a worker must not use it then. */
 static bool is_usable(const struct journal *j)
 {
 	return !j || j->open;
@@ -319,7 +323,7 @@ static bool fake_is_there(const struct hw *hw, const struct netns_id *id)
 	return there;
 }
 
-/* By its inode, which may be another's by now. */
+/* Searches by inode, which another namespace may have by now. */
 static enum netns_life fake_search(const struct hw *hw, struct netns_id *id)
 {
 	enum netns_life life;
@@ -383,8 +387,12 @@ static int fake_journal_open(struct journal **ret, const char *state_dir, struct
 	if (world->fail_journal)
 		return err_set(e, world->fail_journal, "journal: somebody said so");
 	pthread_mutex_lock(&world->lock);
-	for (size_t i = 0; i < WORLD_VFS && world->journal_gone; i++)
-		memset(&world->devices[i].record, 0, sizeof(world->devices[i].record));
+	for (size_t i = 0; i < WORLD_VFS && world->journal_gone; i++) {
+		struct world_device *d = &world->devices[i];
+
+		d->rewriting = d->rewriting || d->record.state != ATTACH_FREE;
+		memset(&d->record, 0, sizeof(d->record));
+	}
 	world->journal_gone = false;
 	j->open = true;
 	pthread_mutex_unlock(&world->lock);
@@ -400,7 +408,7 @@ static void fake_journal_close(struct journal *j)
 	pthread_mutex_unlock(&world->lock);
 }
 
-/* They are looked at after the end, too. */
+/* Journals are checked even after they were closed. */
 static void fake_journal_sweep(struct journal *j)
 {
 	(void)j;
@@ -421,8 +429,21 @@ static int fake_journal_write(struct journal *j, const struct attach_record *r, 
 	pthread_mutex_lock(&world->lock);
 	MUST(!d->busy);
 	d->record = *r;
+	d->rewriting = false;
 	pthread_mutex_unlock(&world->lock);
 	return 0;
+}
+
+static int fake_journal_probe(struct journal *j, struct err *e)
+{
+	int wrong;
+
+	pthread_mutex_lock(&world->lock);
+	MUST(j->open);
+	world->n_probed++;
+	wrong = world->fail_probe;
+	pthread_mutex_unlock(&world->lock);
+	return wrong ? err_set(e, wrong, "somebody said so") : 0;
 }
 
 static int fake_journal_each(struct journal *j, journal_fn *fn, journal_bad_fn *bad, void *arg,
@@ -432,7 +453,7 @@ static int fake_journal_each(struct journal *j, journal_fn *fn, journal_bad_fn *
 	for (size_t i = 0; i < WORLD_VFS; i++) {
 		struct world_device *d = &world->devices[i];
 
-		if (d->bad) { /* and is put aside */
+		if (d->bad) { /* and the file is moved away */
 			d->record = (struct attach_record){.state = ATTACH_FREE};
 			bad(d->function, &(struct err){-EBADMSG, "it cannot be read"}, arg);
 		} else if (d->record.function[0] && fn(&d->record, arg) < 0)
@@ -441,7 +462,7 @@ static int fake_journal_each(struct journal *j, journal_fn *fn, journal_bad_fn *
 	return 0;
 }
 
-/* --- who holds what --------------------------------------------------------------------------- */
+/* --- allocations ------------------------------------------------------------------------------ */
 
 struct holders {
 	uv_timer_t timer; /* the runtime's answer */
@@ -455,11 +476,11 @@ void world_ask_whose(struct world *w, uint64_t since_ms)
 {
 	if (!holders->watched || !pod_sandbox_must_ask(&w->held, &w->shown, since_ms))
 		return;
-	w->whose_ms = uv_now(&w->loop);
+	w->sandboxes_asked_ms = uv_now(&w->loop);
 	world_ask_kubelet(w);
 }
 
-/* Made by a clock that may have been set since. */
+/* Creation times are by a clock that may have been set since. */
 static void copy_sandboxes(struct sandbox_list *to, const struct sandbox_list *from,
 			   uint64_t asked_ms)
 {
@@ -493,7 +514,7 @@ static void on_answer(uv_timer_t *timer)
 		copy_sandboxes(&world->shown, &world->runtime, h->asked_ms);
 		world_ask_whose(world, 0);
 	}
-	attach_engine_look(world->engine);
+	attach_engine_inputs_changed(world->engine);
 }
 
 static void ask_runtime(struct holders *h)
@@ -559,9 +580,9 @@ static int fake_watch_sandboxes(struct holders *h, struct err *e)
 	return 0;
 }
 
-static void fake_expect_sandboxes(struct holders *h, bool somebody_waits)
+static void fake_expect_sandboxes(struct holders *h, bool has_waiters)
 {
-	(void)h, (void)somebody_waits;
+	(void)h, (void)has_waiters;
 }
 
 static bool fake_runtime(const struct holders *h, struct cri_status *ret)
@@ -578,12 +599,13 @@ static const struct granted_list *fake_granted(struct holders *h)
 
 const struct attach_ops world_ops = {
 	.journal_open = fake_journal_open,
-	.journal_look = fake_journal_open,
+	.journal_open_existing = fake_journal_open,
 	.journal_close = fake_journal_close,
 	.journal_each = fake_journal_each,
 	.journal_sweep = fake_journal_sweep,
 	.journal_is_gone = fake_journal_is_gone,
 	.journal_write = fake_journal_write,
+	.journal_probe = fake_journal_probe,
 	.run = fake_run,
 	.check = fake_check,
 	.announce = fake_announce,
@@ -591,7 +613,7 @@ const struct attach_ops world_ops = {
 	.netns_is_there = fake_is_there,
 	.netns_search = fake_search,
 	.netns_users = fake_users,
-	.look_at_host = fake_look_at_host,
+	.check_host = fake_look_at_host,
 	.netns_find = fake_find,
 	.ipam_start = world_ipam_start,
 	.ipam_cancel = world_ipam_cancel,

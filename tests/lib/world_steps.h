@@ -1,4 +1,6 @@
-/* world_steps.h - what attach_world.h's workers do, and who tells it who holds what. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* world_steps.h - the simulated steps of attach_world.h, which run on workers, and its kubelet and
+ * runtime. */
 #pragma once
 
 #include "attach_world.h"
@@ -9,7 +11,7 @@ struct world *world_of_steps(void);
 
 struct holders *world_holders_open(struct world *);
 void world_holders_close(void);
-/* The kubelet answers soon, if it lives. */
+/* The kubelet answers soon if it is running. */
 void world_ask_kubelet(struct world *);
-/* It is asked about sandboxes that its list may not know, as holders.h does. */
+/* Queries the kubelet about sandboxes that are newer than its list, as in holders.h. */
 void world_ask_whose(struct world *, uint64_t since_ms);

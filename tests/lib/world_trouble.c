@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "world_trouble.h"
 
 #include <limits.h>
@@ -23,7 +24,7 @@ void world_lose_record(struct world *w, unsigned i)
 		return;
 	memset(&d->record, 0, sizeof(d->record));
 	d->home_vlan = 0;
-	d->lease.held = false; /* as in the journal, nobody knows of it */
+	d->lease.held = false; /* lost with the journal */
 }
 
 bool world_remove_journal(struct world *w)
@@ -83,7 +84,7 @@ void world_renumber(struct world *w, unsigned i)
 	pthread_mutex_unlock(&w->lock);
 }
 
-/* Whose folder it is, as the file there says. */
+/* Reads the owner of the state folder from its lock file. */
 static void read_lock(const struct world *w, char *text, size_t size)
 {
 	char path[PATH_MAX];
@@ -195,7 +196,7 @@ bool world_set_up(struct world *w, unsigned i, uint16_t vlan)
 	bool free;
 
 	pthread_mutex_lock(&w->lock);
-	free = is_unused(d) && d->record.state == ATTACH_FREE && !d->busy;
+	free = is_unused(d) && d->record.state == ATTACH_FREE && !d->rewriting && !d->busy;
 	if (free)
 		d->vlan = d->home_vlan = vlan;
 	pthread_mutex_unlock(&w->lock);
@@ -219,13 +220,14 @@ void world_show_young(struct world *w, unsigned known_vfs)
 	pod_list_done(&some);
 }
 
-/* What plugin/served.c asks before it calls a device healthy. */
+/* The conditions of plugin/served.c for a healthy device. */
 bool world_is_offered(const struct world *w, unsigned i)
 {
 	const struct host *h = &w->inventory.host;
 
 	if (!w->inventory.generation || !attach_engine_is_ready(w->engine) ||
-	    w->held.source == POD_SOURCE_NONE || /* nothing is offered before it is known */
+	    w->held.source ==
+		    POD_SOURCE_NONE || /* nothing is offered before allocations are known */
 	    attach_engine_fitness(w->engine, world_vf(i)) != ATTACH_FIT ||
 	    pod_list_find(&w->held, WORLD_ROCE, world_vf(i), NULL))
 		return false;

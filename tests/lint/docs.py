@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks the documents without running anything: every block of commands or output has a test, every path that the sources name exists, lines of prose
 have at most 100 columns, and words that name no actor are not used.
 
@@ -19,7 +20,7 @@ BLOCKS = "tests/lint/docs_blocks.txt"
 COLUMNS = 100
 CHANGES = "docs/changelog.md"  # an entry is one line there, so that the entries of several branches merge
 PROOFS = ("quotes", "headings", "test", "reason")
-WORDS = re.compile(r"\b(nobody|somebody|whoever|anew|astray)\b", re.I)
+WORDS = re.compile(r"\b(nobody|somebody|whoever|anew|misplaced)\b", re.I)
 PROGRAMS = ("rocelet", "rocectl", "kubectl", "make")
 
 Block = collections.namedtuple("Block", "path line info text")
@@ -78,7 +79,7 @@ def runner(block):
         return "scenario"
     if block.info in ("promql", "python"):
         return block.info
-    if block.info == "yaml" and re.search(r"^(metadata|bases|scrape_configs):", block.text, re.M):
+    if block.info == "yaml" and re.search(r"^(metadata|resources|scrape_configs):", block.text, re.M):
         return "manifest"
     return "shell" if is_shell(block) else None
 

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs a static analyzer on the sources that it has not yet found clean.
 
   lint.py TOOL SOURCE.. -- OPTION..

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """causes.py - for every cause at least two positives and two near misses. Near misses are as close to the limits of docs/reference/diagnosis.md as noise allows."""
 from stories import busy, set_down
 from world import SOLID, Port, Scenario, expected, packets, payload, scenario, series
@@ -525,7 +526,13 @@ def applications():
         if t >= 60:
             busy(p)
 
+    def idle_after(p, t, on):
+        """One of the queue pairs dies while the others go on for 15 s; then the job has nothing to send."""
+        busy(p, *((20e9, 20e9) if t < 75 else (0, 0)))
+        p.once.update(dict(retries_exceeded=1, cqe_errors=1) if t == 60 else {})
+
     return [
+        simple("peer-gone-then-idle", idle_after, expected("peer_gone", onset=(60, 68), onsets=1), thresholds={"hold_seconds": 10, "release_seconds": 3}),
         simple("not-ready-sent", rates(rnr_nak=200), expected("receiver_not_ready")),
         simple("not-ready-exceeded", once(rnr_nak=1, rnr_exceeded=1), expected("receiver_not_ready", "critical")),
         simple("not-ready-few", rates(rnr_nak=3)),

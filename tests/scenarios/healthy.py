@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """healthy.py - quarter hours in which nothing is wrong, of as many kinds as nodes have. None may get a verdict. A thousand node-hours more are test_healthy's."""
 from stories import busy
 from world import DRIVERS, Port, Scenario, packets, payload, scenario

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """imperfect.py - what real nodes give: reads that fail, zeros, uneven and long intervals, events by chance, teardown. Each case says what is right, and why.
 
 Many more, with every combination, are judged by build/bench/bench_verdicts; these can be read one by one.
@@ -58,7 +59,27 @@ def failed_reads():
         rate = 0.97 * payload(400) if int(t) % 2 else 0
         busy(p, rate, rate)
 
+    def apart():
+        """The node is idle but for one second. RDMA's bytes of it are not read, and 10 ms early with the next sample: 0.01 s of it come a sample later.
+        Before, every other sample is read early, too."""
+        p = Port(gbps=400)
+        values = p.values
+        rate, when = 0.3 * payload(400), [0]
+
+        def burst(_, t, __):
+            when[0] = int(t)
+            busy(p, *([rate if when[0] == 600 else 1e4] * 2))
+
+        def some():
+            found = values()
+            early = {600: math.nan, 601: 0.01 * rate}.get(when[0], when[0] % 2 * 0.02 * 1e4)
+            return {k: v - early if "roce_bytes_total" in k else v for k, v in found.items() if not ("roce_bytes_total" in k and math.isnan(early))}
+
+        p.values = some
+        return simple("imperfect-failed-and-apart", burst, port=p, seconds=700)
+
     return [
+        apart(),
         simple("imperfect-failed-rdma", on_off, port=without(("roce_bytes_total", "roce_packets_total"), 25), seconds=900),
         simple("imperfect-failed-priorities", on_off, port=without(("roce_priority_bytes_total",), 25), seconds=900),
         simple("imperfect-failed-and-slow", paused("sent", 0.3), expected("slow_receiver", "critical"), port=without(("pause",), 25), traffic=(12e9, 1e9)),
@@ -94,7 +115,7 @@ def zeros():
 
 # What mlx5 counts in hw_counters/, which one look reads; the rest is ethtool's.
 RDMA_COUNTERS = ("roce_ecn_ce_received", "roce_cnp_", "roce_out_of_sequence", "roce_sequence_nak", "roce_implied_nak", "roce_ack_timeouts", "roce_transport_retries", "roce_rnr_",
-                 "roce_receive_wqe", "roce_icrc", "roce_cqe_", "roce_remote_", "roce_local_length", "roce_slow_restarts")
+                 "roce_receive_wqe", "roce_icrc", "roce_cqe_", "roce_remote_", "roce_local_length", "roce_slow_restart")
 
 
 @scenario
@@ -164,7 +185,8 @@ def few_packets():
         least("imperfect-few-packets-lossy", {**lossy, "opened_by": 165}, seconds=240, nak=0.5, soft_timeouts=0.4, timeouts=0.9),
         least("imperfect-few-packets-naks", {**lossy, "opened_by": 165}, seconds=240, nak=0.5),
         least("imperfect-few-packets-quickly", {**lossy, "onset": (59, 63), "opened_by": 76}, seconds=240, nak=2),
-        least("imperfect-few-packets-rarely", seconds=1800, nak=0.1),  # a third of 3 in 10 s
+        least("imperfect-few-packets-rarely", {**lossy, "onset": (59, 260), "opened_by": 300}, seconds=480, nak=0.1),
+        least("imperfect-few-packets-timeouts", seconds=1800, timeouts=0.1),  # a third of 3 in 10 s: peers that exit
         least("imperfect-few-packets-chance", nak=2e-5, timeouts=2e-5),  # a third of the limit
         simple("imperfect-few-packets-at-once", once(nak=40), port=slow(), traffic=(35e3, 35e3)),
         simple("imperfect-few-packets-by-turns", by_turns, seconds=900, port=slow(), traffic=(35e3, 35e3)),

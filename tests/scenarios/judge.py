@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Makes every scenario and judges what rocectl says of it.
 
   judge.py ROCECTL [NAME...]     runs those whose name has one of the words in it
@@ -7,7 +8,7 @@
 A scenario passes when each verdict that its header expects is there, with its severity, pod and onset, and no other is. One line for each that fails,
 "N passed, N failed" last.
 
-run: {san}/rocectl
+run: {build}/rocectl
 proves: daemon/diagnosis
 when: core
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """mistakes.py - what others got wrong, by the numbers of the list in the issue, as scenarios that must go right.
 
 Not here, because no scenario can tell: 2 (a subscriber that fails) and 29 (windows against the interval) are the daemon's; 4, 14 and 22 (everything that opens
@@ -55,7 +56,7 @@ def mistake_03_one_failed_read():
 @scenario
 def mistake_05_misspelt():
     s = simple("mistake-05-misspelt", rates(), thresholds={"ce_share_warnin": 0.5, "hold_seconds": -1, "storm_share": "high"},
-               complaints=["ce_share_warnin is no threshold"])
+               complaints=["unknown threshold ce_share_warnin"])
     t = simple("mistake-05-congestion-control", rates(), cc="dcqn", complaints=["dcqn is none of"])
     return [s, t]
 
@@ -235,7 +236,7 @@ def mistake_23_pcie():
     slow = {"id": "0000:00:01.0", "width": 16, "max_width": 16, "gt_s": 16, "max_gt_s": 32}
     return [
         simple("mistake-23-gen5-in-gen4", rates(), port=Port(settings={"pfc": [3], "pcie": full})),
-        simple("mistake-23-segment", rates(), expected("pcie_degraded", onset=(0, 3), evidence="PCIe rate of a lane"),
+        simple("mistake-23-segment", rates(), expected("pcie_degraded", onset=(0, 3), evidence="PCIe rate per lane"),
                port=Port(settings={"pfc": [3], "pcie": full, "segment": slow})),
     ]
 
@@ -321,9 +322,9 @@ def bad_files():
     bad = ["{", "[1]", "7", '{"t": -1}', '{"t": 1}', '{"device": "x"}', '{"t": 9, "device": ""}', '{"t": 10, "device": "mlx5_0", "values": {"roce_bytes_total": "x"}}',
            '{"t": 11, "device": "mlx5_0", "valeus": {}}', '{"t": 11, "device": "mlx5_0"}', '{"t": 12, "device": "mlx5_0", "values": {"node_cpu": 1}}', "\x00\xff"]
     return [
-        Raw("bad-lines", {**head, "judge": {"complaints": ["line 7: no JSON", "time goes backwards", "valeus is no key", "node_cpu is no series",
-                                                           "was told of at this time before"]}}, good + bad),
+        Raw("bad-lines", {**head, "judge": {"complaints": ["line 7: not JSON", "time goes backwards", "unknown key valeus", "unknown series node_cpu",
+                                                           "occurs twice at this time"]}}, good + bad),
         Raw("bad-header", {"expect": "none", "ports": [{"port": 1}, {"device": "b", "mtu_bytes": "x", "colour": 1}], "judge": {
-            "complaints": ["no \"device\"", "mtu_bytes", "colour is no key"]}}, good),
+            "complaints": ["without \"device\"", "mtu_bytes", "unknown key colour"]}}, good),
         Raw("bad-nothing", {"expect": "none"}, []),
     ]

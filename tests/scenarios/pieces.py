@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Short pieces of scenarios, for the lab's NIC to play: ten seconds before the fault begins, and half a minute of it.
 
   pieces.py FOLDER          writes FOLDER/ROUND/NAME.jsonl: what stands in one round is played at the same time, each piece on ports of its own

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """reports.py - issues that were filed against other health monitors of NICs (NVSentinel, gpud), as scenarios that must go right.
 
 Not here: a misspelt threshold (mistake-05), the management port (mistake-06), a device that comes back under another name (mistake-07), one unreadable

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """stories.py - twelve stories, with the arithmetic of each in its comments. A = sender, B = receiver, onset at t = 60."""
 from world import Port, Scenario, expected, line, packets, payload, scenario
 

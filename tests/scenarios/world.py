@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """world.py - what scenarios are made of: ports whose counters grow by rates, and files of docs/reference/scenarios.md.
 
 The arithmetic is that of RC WRITE middle packets over IPv4: 12 BTH + 8 UDP + 20 IP + 14 Ethernet + 4 ICRC beside the payload, and 4 FCS + 20 gap and
@@ -47,7 +48,7 @@ EVENTS = {
     "global_frames_sent": series("roce_pause_frames_total", direction="sent"),
     "global_frames_received": series("roce_pause_frames_total", direction="received"),
     "optional_ce": series("roce_optional_congestion_packets_total", kind="ce_received"),
-    "slow_restarts": series("roce_slow_restarts_total", kind="used"), "slow_restart_cnps": series("roce_slow_restarts_total", kind="cnp"),
+    "slow_restarts": "roce_slow_restarts_total", "slow_restart_cnps": "roce_slow_restart_cnp_packets_total",
     "tx_timeouts": series("roce_nic_faults_total", kind="tx_timeout"), "health_reports": series("roce_nic_faults_total", kind="health_report"),
     "soft_timeouts": series("roce_soft_events_total", kind="retransmit_timeout"), "rnr_sent": "roce_rnr_nak_sent_total",
 }

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # arm64.sh - the programs for arm64: unit tests, and the image, run by qemu's user mode on a machine of another architecture. As root.
 #
 # qemu carries out arm64's instructions and hands system calls to this machine's kernel, some of which it does not know. Groups of tests that
@@ -21,10 +22,10 @@ bpf_source 1 bpf(2)
 netdev_inside 4 bpf(2)
 packet_port 14 bpf(2)
 packet_watch 5 bpf(2)
-packet_wing 2 a daemon in a forked process does not get to answer
+packet_wiring 2 a daemon in a forked process does not get to answer
 roce_packets 10 bpf(2)
-engine_failures 2 clone3(2), which makes the cage of IPAM plugins
-engine_orders 1 clone3(2)
+engine_failures 2 clone3(2), which makes the sandbox of IPAM plugins
+engine_requests 1 clone3(2)
 engine_return 1 clone3(2)
 ipam 17 clone3(2)
 main 3 starting arm64's programs

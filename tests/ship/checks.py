@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the judges of this folder share: a line for each check, and the count of both kinds last."""
 import os
 import sys

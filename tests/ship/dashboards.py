@@ -1,6 +1,8 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Judges the dashboards in k8s/deploy/monitoring: that they are made of their source, and that each query finds something in a real Prometheus that
-scrapes a rocelet whose counters move, and a page on which every family of docs/reference/metrics.md stands, since no one driver has them all.
+scrapes a rocelet whose counters move, and a page on which every family of docs/reference/metrics.md stands, since no one driver has them all. And that
+Grafana's own types allow them.
 
   dashboards.py DAEMON MK_SYSFS PROMETHEUS
 
@@ -15,22 +17,20 @@ import http.server
 import json
 import os
 import re
-import socket
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-import urllib.parse
-import urllib.request
 
 import yaml
 
+import grafana_schema
 from checks import MONITORING, TOP, check, end, read
+from live_prometheus import Prometheus, becomes, free_port
 
 sys.path[:0] = [os.path.join(TOP, "tests/interop"), os.path.join(TOP, "tests/lib")]
-SOON = 120
-VARIABLES = {"cluster": ".*", "instance": "made", "device": "made0", "port": "1", "namespace": "train", "pod": "a", "__rate_interval": "30s", "__range": "30s"}
+VARIABLES = {"cluster": ".*", "instance": "made", "device": "made0", "port": "1", "namespace": "train", "pod": "a", "__rate_interval": "30s", "__range": "30s", "top": "10"}
 
 
 DASHBOARDS = {os.path.basename(path): json.loads(read(path)) for path in sorted(glob.glob(MONITORING + "/dashboards/*.json"))}
@@ -53,6 +53,55 @@ def overlap(a, b):
     return a["x"] < b["x"] + b["w"] and b["x"] < a["x"] + a["w"] and a["y"] < b["y"] + b["h"] and b["y"] < a["y"] + a["h"]
 
 
+def texts_of(value):
+    """Every string in it."""
+    if isinstance(value, str):
+        return [value]
+    return [text for inner in (value.values() if isinstance(value, dict) else value if isinstance(value, list) else []) for text in texts_of(inner)]
+
+
+def explained(panel):
+    """Whatever a panel shows has a text, a unit and thresholds, and its lines are few."""
+    defaults = panel["fieldConfig"]["defaults"]
+    problems = [] if len(panel["description"]) > 20 else ["no description"]
+    problems += [] if defaults.get("unit") else ["no unit"]
+    problems += [] if defaults.get("thresholds", {}).get("steps") else ["no thresholds"]
+    several = [query["expr"] for query in panel["targets"] if panel["type"] == "timeseries" and re.search(r"{{(device|pf)}}", query["legendFormat"])]
+    problems += [f"a line for each port: {e}" for e in several if not e.startswith("topk($top, ") and 'pod="$pod"' not in e]
+    return [f"{panel['title']}: {problem}" for problem in problems]
+
+
+def broken_links(dashboard):
+    """Links to dashboards and the variables that they set."""
+    by_uid = {d["uid"]: {v["name"] for v in d["templating"]["list"]} for d in DASHBOARDS.values()}
+    problems = []
+    for url in texts_of(dashboard):
+        found = re.match(r"/d/([\w-]+)\?(.*)", url)
+        if found:
+            names = {name for name in re.findall(r"var-(\w+)=", found[2])}
+            problems += [] if found[1] in by_uid else [f"{url}: no dashboard"]
+            problems += [f"{url}: no variable {name}" for name in names - by_uid.get(found[1], names)]
+    return problems
+
+
+def by_links():
+    """From the fleet to a node and a port, from a node to a port, from a port of a pod to its node."""
+    leads = {name: {uid for text in texts_of(d["panels"]) for uid in re.findall(r"^/d/([\w-]+)\?", text)} for name, d in DASHBOARDS.items()}
+    wanted = {"fleet.json": {"rocelet-node", "rocelet-port", "rocelet-pod"}, "node.json": {"rocelet-port", "rocelet-pod"}, "pod.json": {"rocelet-node", "rocelet-port"}}
+    check("links lead from the fleet to its nodes and ports", *(f"{name} does not lead to {uid}" for name, uids in wanted.items() for uid in uids - leads[name]))
+
+
+def as_grafanas_types():
+    check("Grafana's own types allow them (@grafana/schema)", *grafana_schema.complaints({os.path.splitext(name)[0]: d for name, d in DASHBOARDS.items()}))
+    # The check itself: a misspelt key, a value of another type and an option that there is not.
+    wrong = json.loads(read(MONITORING, "dashboards/fleet.json"))
+    wrong["refersh"] = "1s"
+    next(p for p in wrong["panels"] if p["type"] == "timeseries")["gridPos"]["w"] = "12"
+    next(p for p in wrong["panels"] if p["type"] == "stat")["options"]["colourMode"] = "value"
+    found = "\n".join(grafana_schema.complaints({"wrong": wrong}))
+    check("  and refuse a wrong one", *(f"no complaint about {word}" for word in ("refersh", "colourMode", "'number'") if word not in found))
+
+
 def as_grafana_wants_them():
     headings = set(re.findall(r"^## (\w+)$", read("docs/runbook.md"), re.M))
     families = set(re.findall(r"^\| `(\w+)` \| ", read("docs/reference/metrics.md"), re.M))
@@ -73,7 +122,10 @@ def as_grafana_wants_them():
                 problems += [f"{panel['title']}: no family {f}" for f in names if re.sub("_bucket$", "", f) not in families]
                 problems += [f"{panel['title']}: no rule {r}" for r in set(re.findall(r"(?:port|cluster):\w+:\w+", bare)) - recorded]
                 problems += [f"{panel['title']}: an average"] if re.search(r"\bavg\b", bare) else []
+            problems += explained(panel)
             problems += [f"{panel['title']}: {link['url']}" for link in panel["links"] if link["url"].partition("#")[2] not in headings]
+        problems += broken_links(dashboard)
+        problems += [] if [a["name"] for a in dashboard["annotations"]["list"]] == ["Verdicts"] else ["verdicts are no annotations"]
         check(name, *problems)
 
 
@@ -127,35 +179,6 @@ class MadePage(http.server.BaseHTTPRequestHandler):
         pass
 
 
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
-def ask(port, expression):
-    """What Prometheus finds; None: it does not answer."""
-    url = f"http://127.0.0.1:{port}/api/v1/query?" + urllib.parse.urlencode({"query": expression})
-    try:
-        with urllib.request.urlopen(url, timeout=SOON) as answer:
-            return json.load(answer)["data"]["result"]
-    except urllib.error.HTTPError as e:
-        if e.code == 503:  # it is still beginning
-            return None
-        raise SystemExit(f"{expression}: {json.load(e)['error']}") from e
-    except OSError:
-        return None
-
-
-def becomes(condition):
-    end = time.monotonic() + SOON
-    while not condition():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.1)
-    return True
-
-
 def set_in(expression, values):
     return re.sub(r"\$(\w+)", lambda m: values[m[1]], expression)
 
@@ -165,44 +188,41 @@ def find_something(daemon_path, mk_sysfs, prometheus):
     import diagnosis_python
     daemon_python.programs["daemon"], daemon_python.programs["mk_sysfs"] = daemon_path, mk_sysfs
     address = f"127.0.0.1:{free_port()}"
-    made, port = http.server.ThreadingHTTPServer(("127.0.0.1", 0), MadePage), free_port()
+    made = http.server.ThreadingHTTPServer(("127.0.0.1", 0), MadePage)
     threading.Thread(target=made.serve_forever, daemon=True).start()
-    with diagnosis_python.Node(flags=["--listen", address]) as node, tempfile.TemporaryDirectory() as folder:
+    with diagnosis_python.Node(flags=["--listen", address]) as node:
         node.story(diagnosis_python.PF).play(diagnosis_python.TRAFFIC, diagnosis_python.MARKED)
-        jobs = [{"job_name": name, "static_configs": [{"targets": [target], "labels": {"instance": name}}]}
-                for name, target in (("made", f"127.0.0.1:{made.server_port}"), ("real", address))]
-        with open(folder + "/prometheus.yml", "w", encoding="ascii") as f:
-            json.dump({"global": {"scrape_interval": "1s", "evaluation_interval": "1s"}, "scrape_configs": jobs, "rule_files": [folder + "/rules.yaml"]}, f)
-        with open(folder + "/rules.yaml", "w", encoding="utf-8") as f:
-            f.write(read(MONITORING, "rules.yaml"))
-        with open(folder + "/log", "wb") as log, subprocess.Popen([prometheus, "--config.file", folder + "/prometheus.yml", "--storage.tsdb.path", folder + "/data",
-                                                                    "--web.listen-address", f"127.0.0.1:{port}"], stdout=log, stderr=log) as process:
-            try:
-                judge_queries(port)
-            finally:
-                process.terminate()
+        with Prometheus(prometheus, ["made", "real"], read(MONITORING, "rules.yaml")) as running:
+            running.set_targets("made", {"made": f"127.0.0.1:{made.server_port}"})
+            running.set_targets("real", {"real": address})
+            judge_queries(running)
     made.shutdown()
 
 
-def judge_queries(port):
-    check("Prometheus scrapes both", *([] if becomes(lambda: len(ask(port, "up == 1") or []) == 2) else ["it does not"]))
+def judge_queries(running):
+    check("Prometheus scrapes both", *([] if becomes(lambda: len(running.ask("up == 1") or []) == 2) else ["it does not"]))
     for name, dashboard in DASHBOARDS.items():
         for panel in all_panels(dashboard):
             for query in panel["targets"]:
                 expression = set_in(query["expr"], VARIABLES)
-                found = becomes(lambda e=expression: ask(port, e))
+                found = becomes(lambda e=expression: running.ask(e))
                 check(f"{name}: {panel['title']}: {query['legendFormat']}", *([] if found else [expression]))
+        for annotation in dashboard["annotations"]["list"]:
+            expression = set_in(annotation["expr"], VARIABLES)
+            check(f"{name}: annotation {annotation['name']}", *([] if becomes(lambda e=expression: running.ask(e)) else [expression]))
     # What the real one has moved, and said.
     real = {**VARIABLES, "instance": "real", "device": "mlx5_0"}
-    for name, title in (("node.json", "Verdicts"), ("node.json", "Received, share of the line"), ("node.json", "Packets that arrive marked"),
-                        ("port.json", "Marks and notifications"), ("port.json", "Against the line")):
+    for name, title in (("node.json", "Verdicts"), ("node.json", "Receive utilisation"), ("node.json", "Packets that arrive marked"),
+                        ("port.json", "Marks and notifications"), ("port.json", "Throughput vs link rate")):
         panel = next(p for p in all_panels(DASHBOARDS[name]) if p["title"] == title)
         expression = set_in(panel["targets"][0]["expr"], real)
-        found = becomes(lambda e=expression: any(float(r["value"][1]) > 0 for r in ask(port, e) or []))
+        found = becomes(lambda e=expression: any(float(r["value"][1]) > 0 for r in running.ask(e) or []))
         check(f"of a real rocelet, {name}: {title}", *([] if found else [expression]))
 
 
 made_of_their_source()
 as_grafana_wants_them()
+by_links()
+as_grafanas_types()
 find_something(*sys.argv[1:4])
 end()

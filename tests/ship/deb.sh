@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # deb.sh - the Debian package: it is built, lintian has nothing to say, it installs into a minimal Debian of this machine's suite with what it
 # depends on, its programs run there, its unit is one that systemd understands, and purging it leaves nothing. As root, a minute or two.
 # run:
@@ -73,6 +74,7 @@ need_within 0 "a minimal Debian" make_system
 need_within 0 "it installs, with what it depends on" installs
 check "rocelet runs" "[[ \$(inside rocelet --version) == 'rocelet $VERSION' ]]"
 check "rocectl runs" "[[ \$(inside rocectl --version) == 'rocectl $VERSION' ]]"
+check "it brings the CNI plugin, which rocelet installs" "inside rocelet --install-cni=/opt && [[ \$(inside env CNI_COMMAND=VERSION /opt/rocelet-cni) == *'\"1.1.0\"'* ]]"
 check "the unit is enabled" "[[ -L $ROOT/etc/systemd/system/multi-user.target.wants/rocelet.service ]]"
 check "systemd understands it" "inside systemd-analyze verify --man=no rocelet.service"
 check "both programs have a manual page" "[[ \$(inside dpkg -L rocelet | grep -c '/man8/roce.*\.8\.gz') == 2 ]]"

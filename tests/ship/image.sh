@@ -1,11 +1,12 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # image.sh [ARCH] - judges the image of `make image`, which must have been made: what is in it, that it needs nothing else, and that its
 # programs run in it, by qemu where this machine cannot. As root (chroot).
 #
 #   image.sh again       also: two builds of the same sources, in different folders, are the same bytes
 # run:
 # proves: k8s/deploy/image Makefile
-# when: core
+# when: turns
 # when: turns again
 # needs: root image build-lock
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -102,6 +103,15 @@ owners_are_told() {
     (($(find "$folder" -type f | wc -l) > 10))
 }
 
+licences_are_there() { # CONFIG
+    local file label
+    for file in LICENSE NOTICE bpf/LICENSE.BSD-2-Clause bpf/LICENSE.GPL-2.0; do
+        cmp "$file" "$ROOT/usr/share/doc/rocelet/${file##*/}" || return 1
+    done
+    label=$(json 'doc["config"]["Labels"]["org.opencontainers.image.licenses"]' <<<"$1")
+    [[ $label == "Apache-2.0 AND (GPL-2.0-only OR BSD-2-Clause)" ]] && grep -qF "licenses=\"$label\"" k8s/deploy/Dockerfile
+}
+
 # Without libc's own packages.
 unpacked_bytes() {
     find "$ROOT" -type f ! -name 'libc.so*' ! -name 'ld-linux*' ! -name 'libm.so*' ! -name 'libresolv*' ! -name 'libpthread*' ! -name 'libdl.so*' ! -name 'librt.so*' \
@@ -129,6 +139,7 @@ judge_contents() {
     check "every provider of libibverbs is in it" providers_are_there
     check "there is no shell" "[[ -z \$(find '$ROOT' -name '*sh' -perm /111 -o -name 'busybox*') ]]"
     check "every package is told, with its copyright" owners_are_told
+    check "the project's licences are in it, and its label names them" "licences_are_there '$config'"
     check "at most 40 MB beyond libc" "(( \$(unpacked_bytes) <= 40000000 ))"
     echo "# image $ARCH: $(du -h --apparent-size "$(tarball)" | cut -f1) packed, $(($(unpacked_bytes) / 1000)) kB unpacked beyond libc, $(find "$ROOT/var/lib/dpkg/status.d" -type f | wc -l) packages"
 }
@@ -146,6 +157,7 @@ judge_programs() {
     local tree=/run/tree
     check "rocelet says its version" "[[ \$(in_image /usr/sbin/rocelet --version) == 'rocelet $VERSION' ]]"
     check "rocectl says its version" "[[ \$(in_image /usr/sbin/rocectl --version) == 'rocectl $VERSION' ]]"
+    check "the CNI plugin is installed, and starts" "(in_image /usr/sbin/rocelet --install-cni=/run) && [[ \$(CNI_COMMAND=VERSION in_image /run/rocelet-cni) == *'\"1.1.0\"'* ]]"
     check "the loader finds what is opened at run time" loader_finds_all
     build/bench/mk_sysfs "$ROOT$tree" 2 4 >/dev/null
     echo '{"pools": [{"resourceName": "roce", "selectors": {"isRdma": true}}]}' >"$ROOT/run/config.json"
@@ -153,7 +165,7 @@ judge_programs() {
         "[[ \$(in_image /usr/sbin/rocelet --config /run/config.json --sysfs-root $tree --check-config 2>&1 | grep -c 'rocelet.dev/roce') -ge 2 ]]"
     SOCKET=$ROOT/run/rocelet.d/rocelet.sock
     in_image /usr/sbin/rocelet --sysfs-root $tree --run-dir /run/rocelet.d --state-dir /run/state \
-        --kubelet-dir /nonexistent --listen '' >"$WORK/daemon.log" 2>&1 &
+        --kubelet-dir /nonexistent --listen '' --all-series >"$WORK/daemon.log" 2>&1 &
     DAEMON=$!
     check_within 10 "its page has the tree's RDMA devices" serves
     check "all six of them" "[[ \$(grep -c '^roce_port_info{' '$WORK/page') == 6 ]]"
@@ -172,8 +184,8 @@ build_again() {
     mkdir -p "$there"
     # shellcheck disable=SC2016 # the inner shell's
     git ls-files -z --cached --others --exclude-standard | xargs -0 sh -c 'for f; do [ ! -e "$f" ] || cp -P --parents "$f" "$0"; done' "$there"
-    (umask 077; cd "$there" && SOURCE_DATE_EPOCH=$1 CCACHE=0 make --no-print-directory --silent -j2 image) >"$WORK/again.log" 2>&1
-    SOURCE_DATE_EPOCH=$1 CCACHE=0 make --no-print-directory --silent -j2 image >>"$WORK/again.log" 2>&1
+    (umask 077; cd "$there" && SOURCE_DATE_EPOCH=$1 REVISION=tests CCACHE=0 make --no-print-directory --silent -j2 image) >"$WORK/again.log" 2>&1
+    SOURCE_DATE_EPOCH=$1 REVISION=tests CCACHE=0 make --no-print-directory --silent -j2 image >>"$WORK/again.log" 2>&1
     check "two folders, the same bytes" "cmp '$there/$(tarball)' '$(tarball)'"
 }
 

@@ -1,6 +1,7 @@
 #!/bin/bash
-# kubectl.sh - prints the kubectls that judge the manifests, the oldest in use first: Debian 12's 1.20, whatever Debian this machine has, and the
-# machine's own if there is one. Fetched and unpacked once, never installed.
+# SPDX-License-Identifier: Apache-2.0
+# kubectl.sh - prints the kubectls that judge the manifests, the oldest in use first: Debian 12's 1.20, whatever Debian this machine has, the
+# 1.35 that comes with helm, and the machine's own if there is one. Fetched and unpacked once, never installed.
 set -euo pipefail
 shopt -s inherit_errexit
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -17,4 +18,5 @@ if [[ ! -x $CACHE/usr/bin/kubectl ]]; then
     rm -rf "$CACHE"
     cp -r "$work/root" "$CACHE"
 fi
-echo "$CACHE/usr/bin/kubectl" "$(command -v kubectl || true)"
+newest=$(tests/ship/helm.sh)
+echo "$CACHE/usr/bin/kubectl" "${newest#* }" "$(command -v kubectl || true)"

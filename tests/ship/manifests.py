@@ -1,14 +1,16 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Judges k8s/deploy: every overlay, rendered by kubectl's own kustomize, and the examples.
 
   manifests.py DAEMON MK_SYSFS PROMTOOL KUBECTL..
 
-Each kubectl (the oldest in use first) renders the same. Fields and their types are judged by Debian's python3-kubernetes, which is made from the API's
+Each kubectl but the oldest in use, which is first and gets files of before-1.30, renders the same, and warns of nothing. Fields and their types are judged by Debian's python3-kubernetes, which is made from the API's
 description; the rules are ours. One line per check, "N passed, N failed" last.
 
 run: {build}/rocelet {build}/bench/mk_sysfs {prometheus}/usr/bin/promtool {kubectls}
 proves: k8s/deploy docs/start/install.md docs/examples
-when: core
+when: turns
+needs: make:build/rocelet-cni
 """
 import json
 import os
@@ -26,7 +28,9 @@ TOP = os.path.join(HERE, "../..")
 DEPLOY = os.path.join(TOP, "k8s/deploy")
 DAEMON, MK_SYSFS, PROMTOOL, *KUBECTLS = sys.argv[1:]
 SURGE, VERSIONED = "native-surge", "native-versioned"
-OVERLAYS = ["observe", "device-plugin", "native", SURGE, VERSIONED]
+MULTUS, UNINSTALL = "multus", "multus-uninstall"
+OVERLAYS = ["observe", "device-plugin", "native", SURGE, VERSIONED, MULTUS, UNINSTALL]
+UNPRIVILEGED = ["observe", "device-plugin"]
 BESIDE_EACH_OTHER = [SURGE, VERSIONED]
 checks = []
 
@@ -36,9 +40,9 @@ def check(function):
     return function
 
 
-def render(folder, kubectl=KUBECTLS[0]):
+def render(folder, kubectl=KUBECTLS[1]):
     out = subprocess.run([kubectl, "kustomize", os.path.join(DEPLOY, folder)], capture_output=True, text=True)
-    assert out.returncode == 0, f"{folder}: {out.stderr}"
+    assert out.returncode == 0 and not out.stderr, f"{folder}: {out.stderr}"
     return sorted_lists(list(yaml.safe_load_all(out.stdout)))
 
 
@@ -91,13 +95,16 @@ def conforms(x, kind, where):
         names = {json_name: attribute for attribute, json_name in model.attribute_map.items()}
         assert isinstance(x, dict), f"{where}: {x!r} is no {kind}"
         for key, value in x.items():
+            if kind == "V1SecurityContext" and key == "appArmorProfile":  # Kubernetes 1.30; not in Debian's model
+                assert value in ({"type": "Unconfined"}, {"type": "RuntimeDefault"}), f"{where}: {value}"
+                continue
             assert key in names, f"{where}: {kind} has no {key}"
             conforms(value, model.openapi_types[names[key]], f"{where}.{key}")
 
 
 @check
 def fields_and_types():
-    docs = [d for o in OVERLAYS for d in render("overlays/" + o)] + [d for _, d in examples()]
+    docs = [d for o in OVERLAYS for d in render("overlays/" + o)] + [d for _, d in examples() if d["kind"] != NETWORK]
     for d in docs:
         conforms(d, KINDS[d["kind"]], d["kind"])
     wrong = json.loads(json.dumps(the("DaemonSet", docs[:3])))
@@ -109,12 +116,44 @@ def fields_and_types():
     raise AssertionError("a slip in a key is not seen")
 
 
+def is_new(kubectl):
+    said = json.loads(subprocess.run([kubectl, "version", "--client", "-o", "json"], capture_output=True, text=True, check=True).stdout)
+    return int(re.match(r"\d+", said["clientVersion"]["minor"])[0]) >= 21
+
+
 @check
-def every_kubectl_renders_the_same():
+def every_new_kubectl_renders_the_same():
+    new = [kubectl for kubectl in KUBECTLS if is_new(kubectl)]
+    assert KUBECTLS[1] in new
     for folder in ["overlays/" + o for o in OVERLAYS] + ["monitoring", "monitoring/dashboards"]:
         first = render(folder)
-        for other in KUBECTLS[1:]:
+        for other in new[1:]:
             assert render(folder, other) == first, f"{folder}: {other}"
+
+
+@check
+def every_old_kubectl_renders_monitoring():
+    for kubectl in KUBECTLS:
+        for folder in ("monitoring", "monitoring/dashboards"):
+            assert render(folder, kubectl) == render(folder), f"{folder}: {kubectl}"
+
+
+@check
+def the_files_for_old_clusters_are_those_of_the_overlays():
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([os.path.join(DEPLOY, "before-1.30.py"), KUBECTLS[1], folder], check=True)
+        assert sorted(os.listdir(folder)) == sorted(os.listdir(os.path.join(DEPLOY, "before-1.30"))) == sorted(o + ".yaml" for o in OVERLAYS)
+        for name in os.listdir(folder):
+            with open(os.path.join(folder, name), encoding="utf-8") as made, open(os.path.join(DEPLOY, "before-1.30", name), encoding="utf-8") as there:
+                assert made.read() == there.read(), f"{name}: make golden"
+    for overlay in OVERLAYS:
+        with open(os.path.join(DEPLOY, f"before-1.30/{overlay}.yaml"), encoding="utf-8") as f:
+            old = sorted_lists(list(yaml.safe_load_all(f)))
+        new, template = render("overlays/" + overlay), the("DaemonSet", old)["spec"]["template"]
+        annotation = template["metadata"]["annotations"].pop("container.apparmor.security.beta.kubernetes.io/rocelet", None)
+        profile = the("DaemonSet", new)["spec"]["template"]["spec"]["containers"][0]["securityContext"].pop("appArmorProfile", None)
+        assert (annotation, profile) == ((None, None) if overlay in UNPRIVILEGED else ("unconfined", {"type": "Unconfined"})), overlay
+        assert old == new, overlay
 
 
 # --- rules -------------------------------------------------------------------------------------
@@ -155,6 +194,8 @@ def the_monitor_finds_pods_that_name_no_port():
     """Labels as Prometheus' discovery of pods gives them."""
     v4 = relabelled({"__meta_kubernetes_pod_ip": "192.0.2.7", "__meta_kubernetes_pod_node_name": "node-7"})
     assert v4["__address__"] == "192.0.2.7:9907" and v4["node"] == "node-7", v4
+    named = relabelled({"__meta_kubernetes_pod_ip": "192.0.2.7", "namespace": "rocelet", "pod": "rocelet-x", "container": "rocelet"})
+    assert not named.keys() & {"namespace", "pod", "container"}, named  # the operator sets them, and they would pass for those of a device's pod
     v6 = relabelled({"__meta_kubernetes_pod_ip": "2001:db8::7", "__meta_kubernetes_pod_node_name": "node-7"})
     assert v6["__address__"] == "[2001:db8::7]:9907", v6
 
@@ -171,9 +212,6 @@ def names_that_are_used_exist():
         assert volumes["config"]["configMap"] == {"name": "rocelet", "optional": True}
         assert not [d for d in docs if d["kind"] == "ConfigMap"], "applied with the next version, it would put an end to the pools"
         assert pod["serviceAccountName"] == the("ServiceAccount", docs)["metadata"]["name"]
-        ports = {p["name"] for p in pod["containers"][0].get("ports", [])} or {9907}
-        for probe in ("livenessProbe", "readinessProbe"):
-            assert "exec" in pod["containers"][0][probe] or pod["containers"][0][probe]["httpGet"]["port"] in ports
 
 
 @check
@@ -191,10 +229,115 @@ def least_rights():
         pod, context = pod_of(overlay), container_of(overlay)["securityContext"]
         assert context["privileged"] is False and context["allowPrivilegeEscalation"] is False and context["readOnlyRootFilesystem"] is True, overlay
         assert context["capabilities"]["drop"] == ["ALL"] and context["seccompProfile"] == {"type": "RuntimeDefault"}, overlay
-        assert overlay.startswith("native") or ("add" not in context["capabilities"] and "hostPID" not in pod), overlay
-        assert not {"hostIPC", "initContainers", "shareProcessNamespace"} & pod.keys()
+        assert overlay not in UNPRIVILEGED or ("add" not in context["capabilities"] and "hostPID" not in pod), overlay
+        assert ("--unprivileged" in container_of(overlay)["args"]) == (overlay in UNPRIVILEGED), overlay
+        assert not {"hostIPC", "shareProcessNamespace"} & pod.keys()
+        assert overlay in (MULTUS, UNINSTALL) or "initContainers" not in pod
     hosts = {m["name"] for m in container_of("observe")["volumeMounts"]} - {"config", "run", "state"}
     assert hosts == {"pod-resources"} and all(m.get("readOnly") for m in container_of("observe")["volumeMounts"] if m["name"] == "pod-resources")
+
+
+def with_component(overlay, name):
+    with tempfile.TemporaryDirectory() as folder:
+        deploy = os.path.relpath(DEPLOY, os.path.realpath(folder))
+        with open(folder + "/kustomization.yaml", "w", encoding="utf-8") as f:
+            json.dump({"resources": [f"{deploy}/overlays/{overlay}"], "components": [f"{deploy}/components/{name}"]}, f)
+        return render(folder)
+
+
+FEATURES = ["node-features", "node-features-uninstall"]
+PLATFORMS = ["selinux", "openshift", "k3s", "rke2", "k0s", "microk8s"]
+
+
+@check
+def components_change_nothing_but_paths_and_the_type():
+    assert sorted(os.listdir(os.path.join(DEPLOY, "components"))) == sorted(PLATFORMS + FEATURES + ["before-1.30"])
+    with open(os.path.join(TOP, "docs/start/platforms.md"), encoding="utf-8") as f:
+        page = f.read()
+    for overlay in ("native", SURGE, MULTUS):
+        for name in PLATFORMS:
+            docs, usual = with_component(overlay, name), pod_of(overlay)
+            pod = the("DaemonSet", docs)["spec"]["template"]["spec"]
+            security = pod.pop("securityContext", None)
+            assert security == ({"seLinuxOptions": {"type": "spc_t"}} if name in ("selinux", "openshift") else None), name
+            if name == "k3s":  # whose plugins are links to a program that is elsewhere
+                volume, mount = taken(pod["volumes"], "k3s-data"), taken(pod["containers"][0]["volumeMounts"], "k3s-data")
+                assert mount["readOnly"] and mount["mountPath"] == volume["hostPath"]["path"], name
+                assert next(v for v in pod["volumes"] if v["name"] == "cni-bin")["hostPath"]["path"].startswith(mount["mountPath"] + "/"), name
+            for mine, before in zip(pod["volumes"], usual["volumes"], strict=True):
+                if mine != before:
+                    path = mine["hostPath"].pop("path")
+                    assert f"`{path}`" in page, f"docs/start/platforms.md does not name {path}"
+                    mine["hostPath"]["path"] = before["hostPath"]["path"]
+            assert pod == usual, f"{overlay}, {name}"
+
+
+def taken(named, name):
+    """Takes the element with this name out of a list."""
+    found, = [x for x in named if x["name"] == name]
+    named.remove(found)
+    return found
+
+
+@check
+def node_features_add_one_folder_and_take_it_back():
+    for overlay in OVERLAYS:
+        usual = pod_of(overlay)
+        pod = the("DaemonSet", with_component(overlay, "node-features"))["spec"]["template"]["spec"]
+        container, = pod["containers"]
+        volume, mount = (taken(named, "features") for named in (pod["volumes"], container["volumeMounts"]))
+        container["args"].remove(f"--features-dir={mount['mountPath']}")
+        assert volume["name"] == mount["name"] and not mount.get("readOnly"), overlay
+        assert volume["hostPath"]["path"] == mount["mountPath"] == "/etc/kubernetes/node-feature-discovery/features.d", overlay
+        assert pod == usual, overlay
+        pod = the("DaemonSet", with_component(overlay, "node-features-uninstall"))["spec"]["template"]["spec"]
+        remover, = [c for c in pod["initContainers"] if c["name"] == "remove-features"]
+        assert remover["image"] == pod["containers"][0]["image"], overlay
+        assert remover["args"] == ["--remove-features=" + remover["volumeMounts"][0]["mountPath"]], overlay
+        assert remover["securityContext"] == {k: v for k, v in container_of("observe")["securityContext"].items()}, overlay
+        assert [v for v in pod["volumes"] if v["name"] == "features"] == [volume], overlay
+        assert not [a for a in pod["containers"][0]["args"] if "features" in a], overlay
+
+
+@check
+def openshift_allows_what_the_overlays_need_and_no_more():
+    pod, container = pod_of("native"), container_of("native")
+    scc = the("SecurityContextConstraints", with_component("native", "openshift"))
+    account = the("ServiceAccount", render("overlays/native"))["metadata"]
+    assert scc["users"] == [f"system:serviceaccount:{account['namespace']}:{account['name']}"] and scc["groups"] == []
+    assert sorted(scc["allowedCapabilities"]) == sorted(container["securityContext"]["capabilities"]["add"])
+    assert (scc["allowHostNetwork"], scc["allowHostPID"], scc["allowHostIPC"], scc["allowHostPorts"]) == (pod["hostNetwork"], pod["hostPID"], False, True)
+    assert (scc["allowPrivilegedContainer"], scc["allowPrivilegeEscalation"], scc["readOnlyRootFilesystem"]) == (False, False, True)
+    kinds = {kind for overlay in OVERLAYS for volume in pod_of(overlay)["volumes"] for kind in volume if kind != "name"}
+    assert set(scc["volumes"]) - {"secret"} == kinds, "secret is for the files that guard the port"
+    assert scc["seLinuxContext"]["seLinuxOptions"] == {"type": "spc_t"}
+
+
+def pod_security_level(spec):
+    """Of the Pod Security Standards: what makes a pod more than baseline, or more than restricted."""
+    contexts = [c.get("securityContext", {}) for c in spec["containers"] + spec.get("initContainers", [])]
+    usual = {"AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE", "SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT"}
+    added = {cap for c in contexts for cap in c.get("capabilities", {}).get("add", [])}
+    if (any(spec.get(key) for key in ("hostNetwork", "hostPID", "hostIPC")) or any("hostPath" in v for v in spec.get("volumes", [])) or added - usual or
+            any(c.get("privileged") or c.get("appArmorProfile", {}).get("type") == "Unconfined" for c in contexts)):
+        return "privileged"
+    restricted = all(c.get("runAsNonRoot") and c.get("capabilities", {}).get("drop") == ["ALL"] and c.get("allowPrivilegeEscalation") is False and
+                     c.get("seccompProfile", {}).get("type") == "RuntimeDefault" for c in contexts)
+    return "restricted" if restricted and added <= {"NET_BIND_SERVICE"} else "baseline"
+
+
+@check
+def documents_tell_the_pod_security_level():
+    with open(os.path.join(TOP, "docs/start/platforms.md"), encoding="utf-8") as f:
+        told = dict(re.findall(r"^\| `([\w.-]+)` \| (privileged|baseline|restricted) \|", f.read(), re.M))
+    found = {overlay: pod_security_level(pod_of(overlay)) for overlay in OVERLAYS}
+    for name, d in examples():
+        if d["kind"] in ("Pod", "Job"):
+            found[name] = pod_security_level(d["spec"] if d["kind"] == "Pod" else d["spec"]["template"]["spec"])
+    assert told == found, f"{told} {found}"
+    assert pod_security_level({"containers": [{}]}) == "baseline"
+    assert set(the("Namespace", render("base"))["metadata"]["labels"].items()) >= {(f"pod-security.kubernetes.io/{mode}", "privileged")
+                                                                                    for mode in ("enforce", "audit", "warn")}
 
 
 @check
@@ -251,9 +394,51 @@ def a_surge_is_native_that_takes_over():
     """What it adds to the arguments of `native` it adds at their end: the list is replaced whole."""
     args, added = container_of("native")["args"], ["--take-over", "--lock-wait=120", "--registration=legacy"]
     assert container_of(SURGE)["args"] == args + added
-    assert {k: v for k, v in container_of(SURGE).items() if k not in ("args", "ports", "livenessProbe", "readinessProbe")} == {
-        k: v for k, v in container_of("native").items() if k not in ("args", "ports", "livenessProbe", "readinessProbe")}
+    assert {k: v for k, v in container_of(SURGE).items() if k not in ("args", "ports")} == {
+        k: v for k, v in container_of("native").items() if k not in ("args", "ports")}
     assert {k: v for k, v in pod_of(SURGE).items() if k != "containers"} == {k: v for k, v in pod_of("native").items() if k != "containers"}
+
+
+@check
+def multus_is_native_with_the_plugin():
+    """The daemon's container is the same, but for its socket's folder; the plugin is put where that of `native` looks for IPAM plugins."""
+    native, pod = pod_of("native"), pod_of(MULTUS)
+    init, = pod.pop("initContainers")
+    volumes = {v["name"]: v for v in pod.pop("volumes")}
+    assert volumes.pop("run") == {"name": "run", "hostPath": {"path": "/run/rocelet", "type": "DirectoryOrCreate"}}
+    assert volumes == {v["name"]: v for v in native.pop("volumes") if v["name"] != "run"}
+    assert pod == native
+    main = container_of(MULTUS)
+    assert init["image"] == main["image"] and init["args"] == ["--install-cni=/host/cni-bin"]
+    assert init["volumeMounts"] == [{"name": "cni-bin", "mountPath": "/host/cni-bin"}]
+    assert init["securityContext"] == container_of("observe")["securityContext"]
+    paths = {m["name"]: m["mountPath"] for m in main["volumeMounts"]}
+    with open(os.path.join(TOP, "daemon/client/client.h")) as f:
+        assert f'"{paths["run"]}/rocelet.sock"' in f.read()
+    with open(os.path.join(TOP, "k8s/cni/rocelet_cni.c")) as f:
+        assert f'"{paths["state"]}"' in f.read() and volumes["state"]["hostPath"]["path"] == paths["state"]
+
+
+@check
+def what_multus_installs_is_uninstalled():
+    """The same pod, but for what its init container is called with. That is run here, in a folder in place of the host's."""
+    calls = {}
+    for overlay in (MULTUS, UNINSTALL):
+        init, = pod_of(overlay)["initContainers"]
+        calls[overlay] = init.pop("args")
+        assert {**pod_of(overlay), "initContainers": [init]} == {**pod_of(MULTUS), "initContainers": [{k: v for k, v in pod_of(MULTUS)["initContainers"][0].items() if k != "args"}]}
+    with tempfile.TemporaryDirectory() as host:
+        with open(os.path.join(host, "host-local"), "w") as f:
+            f.write("another plugin")
+
+        def call(overlay, *more):
+            out = daemon(*[arg.replace("/host/cni-bin", host) for arg in calls[overlay]], *more)
+            assert out.returncode == 0, f"{overlay}: {out.stdout}{out.stderr}"
+            return sorted(os.listdir(host))
+        assert call(MULTUS, "--link=sriov,rdma") == ["host-local", "rdma", "rocelet-cni", "sriov"]
+        assert call(UNINSTALL) == ["host-local"]
+        assert call(UNINSTALL) == ["host-local"]  # a node that never had it
+        assert call(MULTUS) == ["host-local", "rocelet-cni"]
 
 
 @check
@@ -277,12 +462,10 @@ def upgrades_and_probes():
         spec = the("DaemonSet", render("overlays/" + overlay))["spec"]
         assert spec["updateStrategy"] == STRATEGIES.get(overlay, {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "10%"}})
         container = spec["template"]["spec"]["containers"][0]
-        assert container["livenessProbe"]["httpGet"]["path"] == "/healthz"
-        probe = {k: v for k, v in container["readinessProbe"].items() if k in ("httpGet", "exec") and v}
-        if overlay in BESIDE_EACH_OTHER:
-            assert probe == {"exec": {"command": ["rocectl", "ready"]}}, "the port may be another pod's"
-        else:
-            assert probe["httpGet"]["path"] == "/readyz"
+        for name, command in (("livenessProbe", "alive"), ("readinessProbe", "ready")):
+            assert container[name]["exec"] == {"command": ["rocectl", command]}, "the port may be another program's"
+            assert not {"httpGet", "tcpSocket", "grpc"} & container[name].keys()
+        assert container["livenessProbe"]["timeoutSeconds"] > 20, "rocectl alive waits for 20 s"
         assert spec["template"]["spec"]["priorityClassName"] == "system-node-critical"
 
 
@@ -321,6 +504,9 @@ def examples():
                 yield name, d
 
 
+NETWORK = "NetworkAttachmentDefinition"  # Multus' own kind; not in Debian's model
+
+
 def resources_of(d):
     spec = d["spec"] if d["kind"] == "Pod" else d["spec"]["template"]["spec"]
     return {r for c in spec["containers"] for r in c["resources"]["limits"] if r.startswith("rocelet.dev/")}
@@ -342,13 +528,27 @@ def examples_ask_for_what_their_pools_offer():
         assert out.returncode == 0 and offered == {"rocelet.dev/roce", "rocelet.dev/vf", "rocelet.dev/hca"}, out.stdout + out.stderr
     asked = set()
     for name, d in docs:
-        if d["kind"] == "ConfigMap":
+        if d["kind"] in ("ConfigMap", NETWORK):
             continue
         meta = d["metadata"] if d["kind"] == "Pod" else d["spec"]["template"]["metadata"]
         networks = json.loads(meta.get("annotations", {}).get("rocelet.dev/networks", "[]"))
         assert {n["resource"] for n in networks} <= resources_of(d), f"{name}: the annotation is of another resource"
         asked |= resources_of(d)
     assert asked == offered
+
+
+@check
+def a_pod_of_multus_asks_for_the_resource_of_its_network():
+    """The pool of that resource has no "network": rocelet would attach the device itself, and refuse Multus'."""
+    docs = [d for _, d in examples()]
+    network, config = the(NETWORK, docs), json.loads(the("ConfigMap", docs)["data"]["config.json"])
+    resource = network["metadata"]["annotations"]["k8s.v1.cni.cncf.io/resourceName"]
+    pods = [d for d in docs if d["kind"] == "Pod" and d["metadata"].get("annotations", {}).get("k8s.v1.cni.cncf.io/networks") == network["metadata"]["name"]]
+    assert [resources_of(d) for d in pods] == [{resource}]
+    pool, = [pool for pool in config["pools"] if "rocelet.dev/" + pool["resourceName"] == resource]
+    assert "network" not in pool and pool.get("kind") != "shared"
+    plugin, = json.loads(network["spec"]["config"])["plugins"]
+    assert plugin["type"] == "rocelet-cni" and "needs" not in plugin["ipam"]
 
 
 @check

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # qemu.sh ARCH - prints the program that runs another architecture's programs here. Unpacked, not installed: the machine does not learn
 # to run them by itself (binfmt_misc).
 set -euo pipefail

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Judges the fleet rules in k8s/deploy/monitoring: by promtool and the unit tests in rules/, and by rules of our own.
 
   rules.py PROMTOOL [mutants]
@@ -14,6 +15,7 @@ when: turns mutants
 """
 import os
 import re
+import runpy
 import subprocess
 import sys
 import tempfile
@@ -22,6 +24,7 @@ import yaml
 
 from checks import MONITORING, TOP, check, end, read
 
+LINKS = runpy.run_path(os.path.join(MONITORING, "rules.py"))["LINKS"]
 TESTS = os.path.join(TOP, "tests/ship/rules")
 PROMTOOL = sys.argv[1]
 SOURCE = read(MONITORING, "rules.yaml")
@@ -99,16 +102,28 @@ def families():
             check("what is recorded is used after that", ", ".join(unknown))
 
 
+def leads(rule):
+    """The labels that the links of an alert need: it must have each, or what opens is another port or node."""
+    texts = " ".join(text for key, text in rule["annotations"].items() if key.endswith("_url"))
+    return set(re.findall(r"\$labels\.(\w+)", texts)) - {"cluster"}
+
+
 def conventions():
     for name, rule in ALERTS.items():
-        texts, problems = rule["annotations"], []
+        texts, labels, problems = rule["annotations"], rule["labels"], []
+        of_a_node = "page_url" in texts
         problems += [] if re.fullmatch(r"Rocelet([A-Z][a-z]+)+", name) else ["its name"]
-        problems += [] if list(rule["labels"]) == ["severity"] and rule["labels"]["severity"] in ("critical", "warning", "info") else ["severity"]
-        problems += [] if sorted(texts) == ["description", "runbook_url", "summary"] else ["annotations"]
+        problems += [] if labels["severity"] in ("critical", "warning", "info") else ["severity"]
+        problems += [] if set(labels) <= {"severity", "node", "device"} and ("node" in labels) == of_a_node else ["labels"]
+        problems += [] if set(texts) - {"page_url"} == {"description", "summary", "runbook_url", "dashboard_url"} else ["annotations"]
         problems += ["a summary that is not fixed"] if "{{" in texts["summary"] else []
         problems += [] if "{{" in texts["description"] else ["a description of nothing"]
-        lead = "docs/runbook.md#{{ $labels.cause }}" if "roce_diagnosis" in rule["expr"] else f"docs/fleet.md#{name.lower()}"
-        problems += [] if texts["runbook_url"] == lead and f"\n### {name}\n" in FLEET else ["runbook"]
+        problems += [] if not of_a_node or "{{ or $labels.node $labels.instance }}" in texts["description"] else ["a description without the node"]
+        problems += [] if not of_a_node or "instance" in leads(rule) else ["links that lead to no node"]
+        lead = "runbook.md#{{ $labels.cause }}" if "roce_diagnosis" in rule["expr"] else f"fleet.md#{name.lower()}"
+        problems += [] if texts["runbook_url"] == f"{LINKS['docs']}/{lead}" and f"\n### {name}\n" in FLEET else ["runbook"]
+        problems += [] if re.match(re.escape(LINKS["grafana"]) + r"/d/rocelet-(fleet|node|port)\?", texts["dashboard_url"]) else ["dashboard"]
+        problems += [] if not of_a_node or texts["page_url"].startswith(LINKS["page"] + "/") else ["page"]
         problems += [] if rule.get("for") else ["no `for`"]
         check(f"{name} is as alerts are", ", ".join(problems))
     for record in RECORDS:
@@ -118,6 +133,15 @@ def conventions():
     check("docs/fleet.md has no alert that there is not", ", ".join(set(re.findall(r"\n### (\w+)\n", FLEET)) - ALERTS.keys()))
 
 
+def links():
+    """Whoever installs the rules sets three addresses, and all links follow."""
+    given = {"docs": "https://docs.example/r", "grafana": "https://g.example", "page": "https://{{ $labels.node }}"}
+    made = subprocess.run([MONITORING + "/rules.py", *(f"--{name}={url}/" for name, url in given.items())], capture_output=True, text=True, check=True).stdout
+    urls = [text for group in yaml.safe_load(made)["groups"] for rule in group["rules"] for key, text in rule.get("annotations", {}).items() if key.endswith("_url")]
+    check("rules.py puts other addresses into every link", *sorted({url for url in urls if not url.startswith(tuple(url + "/" for url in given.values()))}))
+    check("and changes nothing else", "" if [line for line in made.splitlines() if "_url:" not in line] == [line for line in SOURCE.splitlines() if "_url:" not in line] else "it does")
+
+
 def operator():
     made = yaml.safe_load(read(MONITORING, "prometheusrule.yaml"))
     check("the operator's rules are these (make golden)", "" if made["kind"] == "PrometheusRule" and made["spec"]["groups"] == GROUPS else "they are not")
@@ -125,7 +149,7 @@ def operator():
     check("and are installed with the monitor", "" if "prometheusrule.yaml" in listed else "they are not")
 
 
-for judge in units, coverage, families, conventions, operator:
+for judge in units, coverage, families, conventions, links, operator:
     judge()
 if sys.argv[2:] == ["mutants"]:
     mutants()

@@ -1,9 +1,10 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares docs/runbook.md with its subjects: the causes of docs/reference/diagnosis.md, which is generated from the code, the metrics and commands that it
 names, the alerts and the verdicts that link to it. Checks every link of the documents.
 
   runbook.py ROCECTL
-  runbook.py --write    put each cause's sentence and what rules it out, from docs/reference/diagnosis.md, into its section
+  runbook.py --write    put the list of causes, and each cause's sentence and what rules it out into its section, from docs/reference/diagnosis.md
 
 One line per check, "N passed, N failed" last.
 
@@ -14,17 +15,20 @@ when: core
 import glob
 import os
 import re
+import runpy
 import subprocess
 import sys
 import textwrap
 
 import yaml
 
-from checks import TOP, check, end, read
+from checks import MONITORING, TOP, check, end, read
 
 RUNBOOK = "docs/runbook.md"
 PARTS = ["Means", "Confirm", "On the host", "On the switch", "Not to be confused with", "Ruled out if"]
 COLUMNS = 100
+SCREEN = 40  # lines: a cause is read without scrolling
+CONTENTS = "## All causes\n"
 
 
 def one_line(text):
@@ -60,6 +64,17 @@ def ending(ruled_out):
     return "\n".join(textwrap.wrap(f"**Ruled out if** {ruled_out}.", COLUMNS, break_on_hyphens=False, break_long_words=False))
 
 
+def contents():
+    """The list of all causes, in the order of judgement."""
+    lines = [textwrap.fill(f"* [{name}](#{name}): {sentence}", COLUMNS, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False)
+             for name, (sentence, _) in causes().items()]
+    return CONTENTS + "\n" + "\n".join(lines) + "\n\n"
+
+
+def with_contents(text):
+    return re.sub(rf"^{CONTENTS}.*?(?=^## )", lambda _: contents(), text, count=1, flags=re.M | re.S)
+
+
 def made(name, text):
     """A section with the words of the table."""
     sentence, ruled_out = causes()[name]
@@ -68,7 +83,7 @@ def made(name, text):
 
 
 def write():
-    text = read(RUNBOOK)
+    text = with_contents(read(RUNBOOK))
     for name, section in sections().items():
         if name in causes():
             text = text.replace(f"## {name}\n{section}", f"## {name}\n{made(name, section)}")
@@ -95,9 +110,12 @@ def each_cause_has_its_section():
     check("the causes are found", *([] if len(known) > 20 else [f"{len(known)} of them"]))
     check("each has a section, in the order of judgement, and nothing else has", *([] if list(known) == list(written) else sorted(known.keys() ^ written.keys())
                                                                                     or ["another order"]))
+    check("the list of causes is that of the table: runbook.py --write", "" if CONTENTS in read(RUNBOOK) and with_contents(read(RUNBOOK)) == read(RUNBOOK) else "it is not")
+    check(f"lines have at most {COLUMNS} columns", *[line for line in read(RUNBOOK).splitlines() if len(line) > COLUMNS])
     for cause in known.keys() & written.keys():
         found = re.findall(r"^\*\*(.*?)\.?\*\*", written[cause], re.M)
         problems = [] if found == PARTS else [f"its parts are {found}"]
+        problems += [] if written[cause].strip().count("\n") < SCREEN else [f"is no screen: more than {SCREEN} lines"]
         problems += [] if made(cause, written[cause]) == written[cause] else ["is not what the table of causes says: runbook.py --write"]
         check(cause, *problems)
 
@@ -128,10 +146,11 @@ def links_lead_somewhere():
     base = re.search(r'^#define CAUSE_RUNBOOK "(.*)"$', read("daemon/diagnosis/cause.h"), re.M)[1]
     for cause in causes():
         check(f"a verdict of {cause} leads to its section", *broken("README.md", f"{base}#{cause}"))
+    docs = runpy.run_path(os.path.join(MONITORING, "rules.py"))["LINKS"]["docs"]
     for group in yaml.safe_load(read("k8s/deploy/monitoring/rules.yaml"))["groups"]:
         for rule in group["rules"]:
             if "alert" in rule:
-                url = rule["annotations"].get("runbook_url", "none").replace("{{ $labels.cause }}", next(iter(causes())))
+                url = rule["annotations"].get("runbook_url", "none").replace("{{ $labels.cause }}", next(iter(causes()))).replace(docs, "docs")
                 check(f"{rule['alert']} leads to its section", *broken("README.md", url))
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A headless Chromium that is spoken to over a pipe, in its DevTools protocol: pages, what they ask for, what they complain of, and how they look."""
 import base64
 import json

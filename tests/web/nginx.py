@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A real nginx before a node, with the configuration that people write."""
 import os
 import shutil

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A node whose page is opened: the real daemon over a synthetic sysfs tree whose counters are played, with a port of its own, and what its judges share."""
 import json
 import os

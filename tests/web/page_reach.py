@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The page on its way to who looks: TLS, tokens and passwords, and the proxies of other people."""
 import os
 import re
@@ -14,7 +15,7 @@ from prefix_proxy import PrefixProxy
 
 POD = "/api/v1/namespaces/rocelet/pods/rocelet-x:9907/proxy/"
 ODD = "/a%20b/%25/%C3%BC/(~);=,+/"
-ASKED = "a token, or a name and its password, are asked for here"
+ASKED = "authentication required: a token, or a name and its password"
 
 
 def file(folder, name, text):
@@ -47,8 +48,9 @@ def shows_the_verdict(node, url, place=""):
     page.until("live", LIVE)
     has(page, "packet_loss")
     silent(page, url)
+    page.run("document.querySelector('.verdict h3 button').click()")
     page.go(page.run("document.querySelector('.verdict a[rel=noopener]').href"))
-    page.until("the section", "document.querySelector(':target')?.innerText === 'packet_loss'")
+    page.until("the cause", "document.querySelector('h1')?.innerText === 'packet_loss' && location.pathname.endsWith('/runbook/packet_loss')")
     silent(page, url)
     page.close()
 
@@ -94,7 +96,7 @@ def who_is_asked_for_a_password():
         page.until("live by a password", LIVE)
         page.asked_for_a_password()
         file(node.secrets.name, "users", "bob:" + openssl("passwd", "-6", "x").stdout)
-        page.until("says what it needs", f"document.getElementById('state-text').innerText.includes({ASKED!r})")
+        page.until("says what it needs", f"document.getElementById('banner').innerText.includes({ASKED!r})")
         equal(page.run("document.body.dataset.old"), "yes")
         page.close()
         page = run.browser.page(node.url.replace("://", "://bob:x@"))
@@ -174,7 +176,7 @@ def behind_one_that_gives_up():
             page.until("live", LIVE)
             node.hang()
             page.until("it says so", "document.getElementById('state').dataset.state === 'lost'")
-            assert "504" in page.text("#state-text"), page.text("#state-text")
+            assert "504" in page.text("#banner"), page.text("#banner")
             equal(page.run("document.body.dataset.old"), "yes")
             node.wake()
             page.until("live again", LIVE)

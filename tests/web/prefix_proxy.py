@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A proxy as people put one before a node: it has a prefix, which it strips or leaves, and holds answers back until they are whole."""
 import http.client
 import threading

@@ -1,25 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
 /* ipam.c - runs an IPAM plugin. See ipam.h.
  *
- * Happy path: the configuration is written into a pipe that has room for it, the plugin is started
- * in a cage, its output is gathered; everything in the cage has ended, and with it both outputs.
- * Can fail by: no plugin, no cage; the plugin failing, hanging, saying too much (killed), or not
- * dying when it is killed (not waited for). */
+ * Success: the configuration is written into a pipe that has room for it, the plugin is started
+ * in a sandbox, and its output is collected until everything in the sandbox and both outputs have
+ * ended.
+ * Failures: no plugin, no sandbox; the plugin failing, hanging, writing too much (killed), or
+ * not dying when killed (not waited for). */
 #include "ipam.h"
 
 #include <fcntl.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <uv.h>
 
-#include "cage.h"
 #include "cleanup.h"
-#include "due.h"
+#include "plugin_sandbox.h"
+#include "timer.h"
 
-/* What is killed is dead by then, unless the kernel holds it in a call. */
+/* A killed plugin is dead by then, unless the kernel blocks it in a system call. */
 #define LEFTOVER_MS  200
-/* Of standard error, for the message. */
+/* Bytes of standard error that are kept for the message. */
 #define SAID_MAX     256
 #define PROGRAM_PATH "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -34,21 +37,21 @@ struct output {
 enum { N_ENV = 8 };
 
 struct ipam_call {
-	uv_poll_t end;	/* of the cage */
-	struct due due; /* its answer; once it is killed, its end */
+	uv_poll_t end;	    /* end of the sandbox */
+	struct timer timer; /* deadline of its answer; after a kill, of its end */
 	struct output out, err;
 	struct uv_loop_s *loop;
 	struct ipam_needs needs;
 	const char *const *hidden;
-	struct caged caged;
-	bool started, exited; /* the cage is there; it has ended */
+	struct plugin_process process;
+	bool started, exited; /* the sandbox was started; it has ended */
 	int exit_status;      /* as for ipam_parse_error() */
 	struct err failure;   /* why it was killed; code 0 = it was not */
 	uint32_t timeout_ms;
-	ipam_fn *fn; /* NULL: told, or cancelled */
+	ipam_fn *fn; /* NULL: already called, or cancelled */
 	void *arg;
 	unsigned open_handles;
-	char *env[N_ENV]; /* NULL ends it */
+	char *env[N_ENV]; /* NULL-terminated */
 	char said[SAID_MAX], answer[IPAM_ANSWER_MAX];
 };
 
@@ -61,13 +64,13 @@ static void release(struct ipam_call *c)
 	for (size_t i = 0; i < N_ENV; i++)
 		free(c->env[i]);
 	if (c->started) {
-		close(c->caged.life_fd);
-		close(c->caged.pid_fd);
+		close(c->process.life_fd);
+		close(c->process.pid_fd);
 	}
 	free(c);
 }
 
-static void ipam_on_due_closed(void *arg)
+static void ipam_on_timer_closed(void *arg)
 {
 	release(arg);
 }
@@ -83,11 +86,11 @@ static void close_handle(uv_handle_t *handle)
 		uv_close(handle, ipam_on_closed);
 }
 
-/* Once the cage has ended: one that is not waited for would stay a zombie. */
+/* Called once the sandbox has ended: if it were not reaped, it would stay a zombie. */
 static void ipam_close_all(struct ipam_call *c)
 {
-	if (!uv_is_closing((uv_handle_t *)&c->due.timer))
-		due_close(&c->due, ipam_on_due_closed);
+	if (!uv_is_closing((uv_handle_t *)&c->timer.handle))
+		timer_close(&c->timer, ipam_on_timer_closed);
 	close_handle((uv_handle_t *)&c->out.pipe);
 	close_handle((uv_handle_t *)&c->err.pipe);
 	if (c->started)
@@ -132,16 +135,16 @@ static void ipam_give_up(struct ipam_call *c, int code, const char *why)
 	if (c->failure.code != 0)
 		return;
 	err_set(&c->failure, code, "%s", why);
-	cage_kill(&c->caged);
-	due_in(&c->due, LEFTOVER_MS);
+	plugin_sandbox_kill(&c->process);
+	timer_in(&c->timer, LEFTOVER_MS);
 }
 
-static void ipam_on_due(void *arg)
+static void ipam_on_timer(void *arg)
 {
 	struct ipam_call *c = arg;
 	char why[64];
 
-	if (c->failure.code != 0) { /* it cannot be killed (yet) */
+	if (c->failure.code != 0) { /* killed, but not dead yet */
 		ipam_tell(c);
 		finish_if_done(c);
 		return;
@@ -155,7 +158,7 @@ static void on_ended(uv_poll_t *end, int status, int events)
 	struct ipam_call *c = end->data;
 
 	(void)status, (void)events;
-	if (cage_status(&c->caged, &c->exit_status) == -EAGAIN)
+	if (plugin_sandbox_status(&c->process, &c->exit_status) == -EAGAIN)
 		return;
 	c->exited = true;
 	uv_poll_stop(end);
@@ -209,7 +212,8 @@ static int find_plugin(const char *type, const char *path, char *ret, size_t siz
 	return err_set(e, -ENOENT, "no IPAM plugin \"%s\" in %s", type, path);
 }
 
-/* An attachment by hand has no sandbox; its device has one attachment at a time. */
+/* An admin's attachment has no pod sandbox. Its device has only one attachment at a time, so the
+ * function's name is unique. */
 static int container_id(char **ret, const struct attach_record *r)
 {
 	int n = r->owner.sandbox[0] ? asprintf(ret, "CNI_CONTAINERID=%s", r->owner.sandbox)
@@ -223,26 +227,32 @@ static int container_id(char **ret, const struct attach_record *r)
 static int env_make(char *env[N_ENV], enum ipam_verb verb, const struct attach_record *r,
 		    const char *path)
 {
-	const struct attach_owner *o = &r->owner;
+	static const char *const commands[] = {
+		[IPAM_ADD] = "CNI_COMMAND=ADD",	      [IPAM_DEL] = "CNI_COMMAND=DEL",
+		[IPAM_CHECK] = "CNI_COMMAND=CHECK",   [IPAM_GC] = "CNI_COMMAND=GC",
+		[IPAM_STATUS] = "CNI_COMMAND=STATUS",
+	};
 
-	env[0] = strdup(verb == IPAM_ADD ? "CNI_COMMAND=ADD" : "CNI_COMMAND=DEL");
+	env[0] = strdup(commands[verb]);
 	env[1] = strdup(PROGRAM_PATH);
-	if (!env[0] || !env[1] || container_id(&env[2], r) < 0 ||
-	    asprintf(&env[3], "CNI_NETNS=%s", o->netns.path) < 0 ||
-	    asprintf(&env[4], "CNI_IFNAME=%s", r->plan.ifname) < 0 ||
-	    asprintf(&env[5], "CNI_PATH=%s", path) < 0 ||
-	    asprintf(&env[6],
-		     "CNI_ARGS=IgnoreUnknown=1;K8S_POD_NAMESPACE=%s;K8S_POD_NAME=%s;"
-		     "K8S_POD_INFRA_CONTAINER_ID=%s;K8S_POD_UID=%s",
-		     o->namespace, o->pod, o->sandbox, o->uid) < 0)
+	if (!env[0] || !env[1] || asprintf(&env[2], "CNI_PATH=%s", path) < 0)
+		return -ENOMEM;
+	if (verb == IPAM_GC || verb == IPAM_STATUS)
+		return 0;
+	env[3] = ipam_args(r);
+	if (!env[3] || container_id(&env[4], r) < 0 ||
+	    asprintf(&env[5], "CNI_NETNS=%s", r->owner.netns.path) < 0 ||
+	    asprintf(&env[6], "CNI_IFNAME=%s", r->plan.ifname) < 0)
 		return -ENOMEM;
 	return 0;
 }
 
-/* The plugin's standard input, to read all of the configuration from. */
-static int config_fd(const struct attach_record *r, struct err *e)
+/* Returns the plugin's standard input: the read end of a pipe that holds the whole
+ * configuration. */
+static int config_fd(const struct attach_record *r, enum ipam_verb verb, const json_t *more,
+		     struct err *e)
 {
-	AUTO_FREE char *text = ipam_config(r);
+	AUTO_FREE char *text = ipam_config(r, verb, more);
 	int fds[2];
 	size_t len;
 	ssize_t n;
@@ -255,7 +265,9 @@ static int config_fd(const struct attach_record *r, struct err *e)
 			       IPAM_CONFIG_MAX);
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return err_set(e, -errno, "pipe: %s", strerror(errno));
-	n = write(fds[1], text, len); /* at most PIPE_BUF into an empty pipe: all or nothing */
+	/* It has room for 64 KiB, unless root's pipes exceed their limit: never block. */
+	fcntl(fds[1], F_SETFL, O_NONBLOCK);
+	n = write(fds[1], text, len);
 	close(fds[1]);
 	if (n == (ssize_t)len)
 		return fds[0];
@@ -263,7 +275,7 @@ static int config_fd(const struct attach_record *r, struct err *e)
 	return err_set(e, -EIO, "the configuration could not be passed on");
 }
 
-/* Our end becomes the output's; *ret is the plugin's. */
+/* The output owns our end; *ret is the plugin's end. */
 static int output_open(struct output *o, int *ret, struct err *e)
 {
 	int fds[2], r;
@@ -281,7 +293,7 @@ static int output_open(struct output *o, int *ret, struct err *e)
 static int start(struct ipam_call *c, const char *program, const int fds[3], struct err *e)
 {
 	const char *writable[IPAM_WRITE_MAX + 2] = {NULL};
-	const struct cage cage = {
+	const struct plugin_sandbox sandbox = {
 		.program = program,
 		.env = c->env,
 		.fds = fds,
@@ -295,22 +307,21 @@ static int start(struct ipam_call *c, const char *program, const int fds[3], str
 
 	for (unsigned i = 0; i < c->needs.n_write; i++)
 		writable[i] = c->needs.write[i];
-	error = cage_start(&c->caged, &cage, e);
+	error = plugin_sandbox_start(&c->process, &sandbox, e);
 	if (error < 0)
 		return error;
 	c->started = true;
 	c->open_handles++;
-	uv_poll_init(c->loop, &c->end, c->caged.pid_fd);
+	uv_poll_init(c->loop, &c->end, c->process.pid_fd);
 	return uv_poll_start(&c->end, UV_READABLE, on_ended);
 }
 
-static int run(struct ipam_call *c, const char *program, const struct attach_record *r,
-	       struct err *e)
+/* in_fd: the plugin's standard input. */
+static int run(struct ipam_call *c, const char *program, int in_fd, struct err *e)
 {
-	AUTO_FD in_fd = config_fd(r, e);
 	AUTO_FD out_fd = -1;
 	AUTO_FD err_fd = -1;
-	int error = in_fd < 0 ? in_fd : output_open(&c->out, &out_fd, e);
+	int error = output_open(&c->out, &out_fd, e);
 
 	if (error == 0)
 		error = output_open(&c->err, &err_fd, e);
@@ -321,7 +332,7 @@ static int run(struct ipam_call *c, const char *program, const struct attach_rec
 		return err_wrap(e, "%s", program);
 	uv_read_start((uv_stream_t *)&c->out.pipe, on_room, on_output);
 	uv_read_start((uv_stream_t *)&c->err.pipe, on_room, on_output);
-	due_in(&c->due, c->timeout_ms);
+	timer_in(&c->timer, c->timeout_ms);
 	return 0;
 }
 
@@ -335,7 +346,7 @@ static struct ipam_call *call_new(struct uv_loop_s *loop)
 	c->out.max = sizeof(c->answer);
 	c->err.text = c->said;
 	c->err.max = sizeof(c->said);
-	due_init(&c->due, loop, ipam_on_due, c);
+	timer_init(&c->timer, loop, ipam_on_timer, c);
 	uv_pipe_init(loop, &c->out.pipe, 0);
 	uv_pipe_init(loop, &c->err.pipe, 0);
 	c->loop = loop;
@@ -345,16 +356,20 @@ static struct ipam_call *call_new(struct uv_loop_s *loop)
 }
 
 int ipam_start(struct ipam_call **ret, struct uv_loop_s *loop, enum ipam_verb verb,
-	       const struct attach_record *r, const struct ipam_host *host, uint32_t timeout_ms,
-	       ipam_fn *fn, void *arg, struct err *e)
+	       const struct attach_record *r, const struct json_t *more,
+	       const struct ipam_host *host, uint32_t timeout_ms, ipam_fn *fn, void *arg,
+	       struct err *e)
 {
 	struct ipam_needs needs;
 	char program[4096];
 	struct ipam_call *c;
+	AUTO_FD in_fd = -1;
 	int error = ipam_needs_of(r, &needs, e);
 
 	if (error == 0)
 		error = find_plugin(needs.type, host->path, program, sizeof(program), e);
+	if (error == 0)
+		error = in_fd = config_fd(r, verb, more, e);
 	if (error < 0)
 		return error;
 	c = call_new(loop);
@@ -367,7 +382,7 @@ int ipam_start(struct ipam_call **ret, struct uv_loop_s *loop, enum ipam_verb ve
 	if (error < 0)
 		err_set(e, error, "out of memory");
 	else
-		error = run(c, program, r, e);
+		error = run(c, program, in_fd, e);
 	if (error < 0) {
 		ipam_close_all(c);
 		return error;
@@ -383,7 +398,7 @@ void ipam_cancel(struct ipam_call *c)
 	if (!c || !c->fn)
 		return;
 	c->fn = NULL;
-	cage_kill(&c->caged);
+	plugin_sandbox_kill(&c->process);
 	if (c->exited)
 		ipam_close_all(c);
 }

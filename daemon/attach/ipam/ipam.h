@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ipam.h - addresses from a CNI IPAM plugin, run as a program. CNI specification 1.1.0, sections 2
  * ("Execution Protocol") and 4 ("Plugin Delegation"). */
 #pragma once
@@ -11,45 +12,56 @@ struct ipam_call;
 
 /* --- pure ------------------------------------------------------------------------------------- */
 
-/* The network configuration for the plugin's standard input: {"cniVersion", "name", "type",
- * "ipam": ...}; the name is the resource's, so that the pods of one pool share one range. Fits into
- * a pipe (IPAM_CONFIG_MAX). Heap, NULL when out of memory. */
-#define IPAM_CONFIG_MAX 4096
-char *ipam_config(const struct attach_record *);
-/* The plugin's answer to ADD: addresses and routes into the record, which is untouched on failure.
- * A route without a gateway takes that of an address of its family; gateways that no route needs
- * are not used. -EBADMSG: garbage; the message quotes its beginning. */
+enum ipam_verb { IPAM_ADD, IPAM_DEL, IPAM_CHECK, IPAM_GC, IPAM_STATUS };
+
+/* The "ipam" object of a record has this member for what a CNI request gives to the plugin outside
+ * of that object: {"runtimeConfig": {..}, "args": {..}: members of the configuration,
+ * "env": "IP=..;GATEWAY=..": more of CNI_ARGS}. A DEL of a later daemon passes the same. */
+#define IPAM_CARRIED "rocelet"
+
+/* Returns the network configuration for the plugin's standard input: {"cniVersion", "name", "type",
+ * "ipam": ...} and the members of `more` (NULL: none): prevResult, the list of a GC. The name is
+ * the resource's, so that the pods of one pool share one range. Fits into a pipe (IPAM_CONFIG_MAX).
+ * On the heap; NULL when out of memory. */
+#define IPAM_CONFIG_MAX 61440
+struct json_t;
+char *ipam_config(const struct attach_record *, enum ipam_verb, const struct json_t *more);
+/* "CNI_ARGS=.." for the plugin. On the heap; NULL when out of memory. */
+char *ipam_args(const struct attach_record *);
+/* Parses the plugin's answer to ADD: adds addresses and routes to the record, which is unchanged on
+ * failure. A route without a gateway gets that of an address of its family; gateways that no route
+ * needs are ignored. -EBADMSG: invalid, or a route of another table than main; the message quotes
+ * its beginning. */
 int ipam_parse_result(struct attach_record *, const char *text, size_t len, struct err *);
-/* The answer of a plugin that failed: its "msg", "details" and "code", or what can be read of
- * `text`, or how it ended. exit_status: below 0 the signal that killed it. -EAGAIN: it asks to be
- * tried again (code 11); -EIO otherwise. */
+/* Parses the answer of a plugin that failed: its "msg", "details" and "code", otherwise the
+ * readable part of `text`, otherwise how it ended. exit_status: below 0 the signal that killed it.
+ * -EAGAIN: the plugin requests a retry (code 11); -EOPNOTSUPP: it does not have the command, or not
+ * in this version (whereabouts: "CNI CHECK method is not implemented"); -EIO otherwise. */
 void ipam_parse_error(const char *text, size_t len, int exit_status, struct err *);
-/* The plugin of a record's plan and what it may; -EINVAL as ipam_needs_read(). */
+/* Returns the plugin of a record's plan and its permissions; -EINVAL as ipam_needs_read(). */
 int ipam_needs_of(const struct attach_record *, struct ipam_needs *ret, struct err *);
 
 /* --- in the loop ------------------------------------------------------------------------------ */
 
-enum ipam_verb { IPAM_ADD, IPAM_DEL };
-
-/* Where plugins are, and what of the host they do not see. */
+/* The folders of the plugins, and the parts of the host that are hidden from them. */
 struct ipam_host {
-	const char *path;	   /* absolute folders, "/opt/cni/bin:/usr/lib/cni" */
-	const char *const *hidden; /* as struct cage's; NULL: nothing but what always is */
+	const char *path; /* absolute folders, "/opt/cni/bin:/usr/lib/cni" */
+	const char *const
+		*hidden; /* as in struct plugin_sandbox; NULL: only what is always hidden */
 };
 
-/* Exactly once per started call, never from within ipam_start(); the call is gone by then. text is
- * the plugin's standard output, borrowed; the error's code is 0 when it succeeded. */
+/* Called exactly once per started call, never from within ipam_start(); the call must not be used
+ * any more then. text: the plugin's standard output, borrowed. The error's code is 0 on success. */
 typedef void ipam_fn(const char *text, size_t len, const struct err *, void *arg);
 
-/* Finds the plugin in the folders of the path, runs it in a
- * cage (cage.h) with CNI_COMMAND, CNI_CONTAINERID (the sandbox), CNI_NETNS, CNI_IFNAME, CNI_ARGS
- * (K8S_POD_NAMESPACE ...), CNI_PATH and a PATH, and nothing of our environment; kills it with all
- * that it has started after timeout_ms or when it says more than IPAM_ANSWER_MAX. What it has
- * started never outlives it. -ENOENT: no such plugin. */
+/* Finds the plugin in the folders of the path and runs it in a sandbox (plugin_sandbox.h) with
+ * CNI_COMMAND, CNI_CONTAINERID (the pod sandbox), CNI_NETNS, CNI_IFNAME, CNI_ARGS
+ * (K8S_POD_NAMESPACE ...), CNI_PATH and a PATH, and nothing of our environment; for GC and STATUS
+ * without those of a container. Kills it with all its processes after timeout_ms or when its output
+ * exceeds IPAM_ANSWER_MAX. No process that it has started outlives it. -ENOENT: no such plugin. */
 #define IPAM_ANSWER_MAX 65536
 int ipam_start(struct ipam_call **ret, struct uv_loop_s *, enum ipam_verb,
-	       const struct attach_record *, const struct ipam_host *, uint32_t timeout_ms,
-	       ipam_fn *, void *arg, struct err *);
-/* Its answer is not wanted any more: killed, `fn` is not called. NULL is fine. Gone when the loop
- * has run out of handles. */
+	       const struct attach_record *, const struct json_t *more, const struct ipam_host *,
+	       uint32_t timeout_ms, ipam_fn *, void *arg, struct err *);
+/* Kills the plugin; `fn` is not called. NULL is allowed. The call is freed later by the loop. */
 void ipam_cancel(struct ipam_call *);

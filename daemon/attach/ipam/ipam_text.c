@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* ipam_text.c - what an IPAM plugin is told and what it answers, as text: CNI specification 1.1.0,
  * sections 3 ("Execution of Network Configurations") and 5 ("Result Types"). See ipam.h. Pure. */
 #include <arpa/inet.h>
@@ -10,10 +11,15 @@
 #include "json_text.h"
 #include "network_text.h"
 
-/* Every plugin that is around speaks it; 1.1.0 added nothing that IPAM needs. */
-#define CNI_VERSION "1.0.0"
-#define CODE_AGAIN  11
-#define QUOTE_SIZE  100
+/* CNI version of requests: every plugin supports it. GC and STATUS need 1.1.0. */
+#define CNI_VERSION	   "1.0.0"
+#define CNI_VERSION_STATUS "1.1.0"
+/* Error codes of the specification; a plugin that lacks the command returns VERSION or ENV. */
+#define CODE_VERSION	   1
+#define CODE_ENV	   4
+#define CODE_AGAIN	   11
+#define MAIN_TABLE	   254
+#define QUOTE_SIZE	   100
 
 /* --- what it is told -------------------------------------------------------------------------- */
 
@@ -27,27 +33,60 @@ int ipam_needs_of(const struct attach_record *r, struct ipam_needs *ret, struct 
 	return error < 0 ? err_wrap(e, "\"ipam\"") : 0;
 }
 
-/* Letters, digits, '_', '.' and '-' are allowed in a network's name. */
-static void network_name(const char *resource, char *name, size_t size)
+/* Letters, digits, '_', '.' and '-' are allowed in a network's name. A CNI configuration has one.
+ */
+static void network_name(const struct attach_record *r, char *name, size_t size)
 {
-	snprintf(name, size, "%s", resource[0] != '\0' ? resource : "rocelet");
+	const char *like = r->owner.network[0] ? r->owner.network : r->resource;
+
+	snprintf(name, size, "%s", like[0] != '\0' ? like : "rocelet");
 	for (char *c = name; *c; c++)
 		if (*c == '/')
 			*c = '_';
 }
 
-char *ipam_config(const struct attach_record *r)
+static json_t *ipam_object(const struct attach_record *r)
 {
-	char name[RESOURCE_NAME_SIZE];
-	json_t *root, *ipam = json_text_load(r->plan.ipam, strlen(r->plan.ipam), 0, NULL);
+	return json_text_load(r->plan.ipam, strlen(r->plan.ipam), 0, NULL);
+}
+
+char *ipam_config(const struct attach_record *r, enum ipam_verb verb, const json_t *more)
+{
+	const bool is_new = verb == IPAM_GC || verb == IPAM_STATUS;
+	char name[RESOURCE_NAME_SIZE + CNI_NETWORK_SIZE];
+	json_t *root, *carried, *ipam = ipam_object(r);
+	char *text = NULL;
+
+	network_name(r, name, sizeof(name));
+	carried = json_incref(json_object_get(ipam, IPAM_CARRIED));
+	json_object_del(ipam, "needs"); /* ours */
+	json_object_del(ipam, IPAM_CARRIED);
+	root = json_pack("{s:s, s:s, s:s, s:o, s:O*, s:O*}", "cniVersion",
+			 is_new ? CNI_VERSION_STATUS : CNI_VERSION, "name", name, "type", "rocelet",
+			 "ipam", ipam, "runtimeConfig", json_object_get(carried, "runtimeConfig"),
+			 "args", json_object_get(carried, "args"));
+	if (root && (!more || json_object_update_missing(root, (json_t *)more) == 0))
+		text = json_dumps(root, JSON_COMPACT);
+	json_decref(carried);
+	json_decref(root);
+	return text;
+}
+
+char *ipam_args(const struct attach_record *r)
+{
+	const struct attach_owner *o = &r->owner;
+	json_t *ipam = ipam_object(r);
+	const char *more = json_string_value(
+		json_object_get(json_object_get(ipam, IPAM_CARRIED), "env"));
 	char *text;
 
-	network_name(r->resource, name, sizeof(name));
-	json_object_del(ipam, "needs"); /* ours */
-	root = json_pack("{s:s, s:s, s:s, s:o}", "cniVersion", CNI_VERSION, "name", name, "type",
-			 "rocelet", "ipam", ipam);
-	text = root ? json_dumps(root, JSON_COMPACT) : NULL;
-	json_decref(root);
+	if (asprintf(&text,
+		     "CNI_ARGS=IgnoreUnknown=1;K8S_POD_NAMESPACE=%s;K8S_POD_NAME=%s;"
+		     "K8S_POD_INFRA_CONTAINER_ID=%s;K8S_POD_UID=%s%s%s",
+		     o->namespace, o->pod, o->sandbox, o->uid, more ? ";" : "",
+		     more ? more : "") < 0)
+		text = NULL;
+	json_decref(ipam);
 	return text;
 }
 
@@ -105,7 +144,7 @@ static int ipam_read_ips(struct attach_record *r, const json_t *list, struct err
 	return 0;
 }
 
-/* Of the first address of that family that has one. */
+/* Finds the gateway of the first address of that family that has one. */
 static void default_gateway(const json_t *ips, int family, struct ip_prefix *ret)
 {
 	for (size_t i = 0; i < json_array_size(ips); i++) {
@@ -124,6 +163,7 @@ static int ipam_read_route(struct net_route *ret, const json_t *route, const jso
 {
 	const char *dst = string_of(route, "dst"), *gw = string_of(route, "gw");
 	json_int_t priority = json_integer_value(json_object_get(route, "priority"));
+	const json_t *table = json_object_get(route, "table");
 
 	if (!dst || !ip_prefix_parse(dst, &ret->dst))
 		return err_set(e, -EBADMSG, "it gave a route to \"%.60s\"", dst ? dst : "");
@@ -135,6 +175,9 @@ static int ipam_read_route(struct net_route *ret, const json_t *route, const jso
 	if (priority < 0 || priority > UINT32_MAX)
 		return err_set(e, -EBADMSG, "it gave a route to %.60s of priority %lld", dst,
 			       (long long)priority);
+	if (json_is_integer(table) && json_integer_value(table) != MAIN_TABLE)
+		return err_set(e, -EBADMSG, "it gave a route to %.60s of table %lld, not of main",
+			       dst, (long long)json_integer_value(table));
 	ret->priority = (uint32_t)priority;
 	return 0;
 }
@@ -194,6 +237,16 @@ static void how_it_ended(int exit_status, const char *said, struct err *e)
 	}
 }
 
+static int ipam_code_of(json_int_t code, const char *msg)
+{
+	if (code == CODE_AGAIN)
+		return -EAGAIN;
+	if (code == CODE_VERSION || strcasestr(msg, "not implemented") ||
+	    (code == CODE_ENV && strstr(msg, "unknown CNI_COMMAND")))
+		return -EOPNOTSUPP;
+	return -EIO;
+}
+
 void ipam_parse_error(const char *text, size_t len, int exit_status, struct err *e)
 {
 	json_t *root = json_text_load(text, len, 0, NULL);
@@ -205,8 +258,8 @@ void ipam_parse_error(const char *text, size_t len, int exit_status, struct err 
 		quote(msg, strlen(msg), said);
 		if (details && details[0])
 			quote(details, strlen(details), more);
-		err_set(e, code == CODE_AGAIN ? -EAGAIN : -EIO, "%s%s%s (code %lld)", said,
-			more[0] ? "; " : "", more, (long long)code);
+		err_set(e, ipam_code_of(code, msg), "%s%s%s (code %lld)", said, more[0] ? "; " : "",
+			more, (long long)code);
 	} else {
 		quote(text, len, said);
 		how_it_ended(exit_status, said, e);

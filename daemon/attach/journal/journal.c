@@ -1,4 +1,5 @@
-/* journal.c - the journal's files: one per device, made once and then written in place. */
+// SPDX-License-Identifier: Apache-2.0
+/* journal.c - the journal's files: one per device, created once and then overwritten in place. */
 #include "journal.h"
 
 #include <dirent.h>
@@ -32,7 +33,8 @@ static int journal_open_folder(struct journal *j, const char *state_dir, struct 
 		return err_set(e, -ENOMEM, "journal: out of memory");
 	}
 	made = j->read_only ? 0 : make_folders(j->path, 0700);
-	/* What lies behind a link is somebody else's, and would be set aside and deleted. */
+	/* A link is not followed: the files behind it are not ours, and could be renamed and
+	 * deleted. */
 	j->dir_fd = open(j->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (j->dir_fd < 0) {
 		int r = made < 0 ? made : -errno;
@@ -43,7 +45,7 @@ static int journal_open_folder(struct journal *j, const char *state_dir, struct 
 	return 0;
 }
 
-/* Known before the first pod waits for it. */
+/* Returns 1 if the folder is not writable, so that this is known before the first attach. */
 static int only_read(const struct journal *j, struct err *e)
 {
 	if (j->read_only || faccessat(j->dir_fd, ".", W_OK, AT_EACCESS) == 0)
@@ -76,7 +78,7 @@ int journal_open(struct journal **ret, const char *state_dir, struct err *e)
 	return journal_journal_open_journal(ret, state_dir, false, e);
 }
 
-int journal_look(struct journal **ret, const char *state_dir, struct err *e)
+int journal_open_existing(struct journal **ret, const char *state_dir, struct err *e)
 {
 	return journal_journal_open_journal(ret, state_dir, true, e);
 }
@@ -91,7 +93,8 @@ void journal_close(struct journal *j)
 	free(j);
 }
 
-/* Where a container's mount has lost what it was of, the path leads to it all the same. */
+/* If the folder was removed behind a container's mount, the path still leads to it; then its link
+ * count is 0. */
 bool journal_is_gone(const struct journal *j)
 {
 	struct stat at, own;
@@ -126,7 +129,7 @@ static int write_block(int fd, const uint8_t *block, off_t at)
 	return 0;
 }
 
-/* Returns how many bytes there are: one more than a file may have is read. */
+/* Returns the number of bytes. Reads one byte more than a valid file has, to detect larger ones. */
 static ssize_t read_whole(int fd, uint8_t *bytes)
 {
 	size_t done = 0;
@@ -152,7 +155,7 @@ static int fill_new(int fd, const uint8_t *block)
 	return r == 0 && fsync(fd) < 0 ? -errno : r;
 }
 
-/* A file appears with its first block on the disk, or not at all. */
+/* Creates the file with its first block on the disk, or not at all. */
 static int create(const struct journal *j, const char *name, const uint8_t *block, struct err *e)
 {
 	char temp[JOURNAL_KEY_SIZE + sizeof(unfinished)];
@@ -179,7 +182,7 @@ static int create(const struct journal *j, const char *name, const uint8_t *bloc
 	return 0;
 }
 
-/* What could not be written or flushed must not count later. */
+/* Erases a block that could not be written or flushed, so that it never counts as valid. */
 static void wipe(int fd, off_t at)
 {
 	uint8_t blank[JOURNAL_BLOCK];
@@ -188,7 +191,7 @@ static void wipe(int fd, off_t at)
 	write_block(fd, blank, at);
 }
 
-/* The older block makes way. */
+/* Overwrites the older block. */
 static int write_over(const struct journal *j, const char *name, int fd, const uint8_t *block,
 		      uint64_t serial, bool durable, struct err *e)
 {
@@ -227,15 +230,16 @@ static int last_serial(const struct journal *j, const char *name, int fd, uint64
 	return r < 0 ? err_wrap(e, "journal: %s/%s", j->path, name) : 0;
 }
 
-/* What is on its way back need not be remembered: the next start finds its mark. */
+/* Without a journal: a return needs no record, because the next start finds the mark. */
 static int unwritten(const struct attach_record *r, struct err *e)
 {
 	if (r->state == ATTACH_FREE || r->state == ATTACH_RETURNING)
 		return 0;
-	return err_set(e, -EROFS, "journal: there is none to write to");
+	return err_set(e, -EROFS, "journal: not open");
 }
 
-/* What it was before nobody needs any more, and must not keep a device from being free. */
+/* Returns the record without the original state. A free device does not need it, and it must not
+ * make the write fail. */
 static struct attach_record without_past(const struct attach_record *r)
 {
 	struct attach_record ret = {.state = r->state, .serial = r->serial};
@@ -258,7 +262,7 @@ static int encode_record(const struct journal *j, const char *name, uint8_t *blo
 	return encode(j, name, block, serial, &brief, e);
 }
 
-/* What was written into a folder that was renamed meanwhile is not found at the next start. */
+/* A record in a folder that was renamed meanwhile is not found at the next start. */
 static int check_place(const struct journal *j, const char *name, struct err *e)
 {
 	if (!journal_is_gone(j))
@@ -291,7 +295,27 @@ int journal_write(struct journal *j, const struct attach_record *r, bool durable
 	return code < 0 ? code : check_place(j, name, e);
 }
 
-/* --- all of them ------------------------------------------------------------------------------ */
+int journal_probe(struct journal *j, struct err *e)
+{
+	static const char name[] = "probe.new"; /* ends as `unfinished`: a walk removes it */
+	uint8_t block[JOURNAL_BLOCK];
+	AUTO_FD fd = openat(j->dir_fd, name,
+			    O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
+			    0600);
+	int r;
+
+	if (fd < 0)
+		return journal_failed(j, "making", name, -errno, e);
+	memset(block, '\n', sizeof(block));
+	r = fill_new(fd, block);
+	if (unlinkat(j->dir_fd, name, 0) < 0 && r == 0)
+		r = -errno;
+	if (r == 0 && fsync(j->dir_fd) < 0)
+		r = -errno;
+	return r < 0 ? journal_failed(j, "writing", name, r, e) : 0;
+}
+
+/* --- all records ------------------------------------------------------------------------------ */
 
 struct walk {
 	struct journal *j;
@@ -329,8 +353,9 @@ static int read_record(const struct walk *w, int fd, const char *name, struct er
 		       : 0;
 }
 
-/* What is not understood must not be written over; what is a newer rocelet's it will want back. */
-static void tell_bad(const struct walk *w, const char *name, struct err *e)
+/* Renames an invalid file, so that it is not overwritten. A newer rocelet's file keeps its name:
+ * that version needs it. */
+static void report_bad(const struct walk *w, const char *name, struct err *e)
 {
 	char aside[NAME_MAX + sizeof(set_aside)];
 
@@ -355,7 +380,7 @@ static int journal_visit(const struct walk *w, const char *name)
 		return r;
 	if (r < 0) {
 		if (w->bad)
-			tell_bad(w, name, &e);
+			report_bad(w, name, &e);
 		return 0;
 	}
 	r = w->fn(w->record, w->arg);
@@ -364,7 +389,7 @@ static int journal_visit(const struct walk *w, const char *name)
 	return r;
 }
 
-/* A folder of its own for the walk: the journal's descriptor has a position. */
+/* Opens the folder again: the position of the journal's descriptor is shared. */
 static int walk_folder(const struct walk *w, struct err *e)
 {
 	AUTO_FD fd = openat(w->j->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -1,15 +1,17 @@
-/* journal.h - what must not be forgotten while a device is away: one small file per device in
- * <state-dir>/devices/, named by the function (or resource and ID of a shared slot).
+/* SPDX-License-Identifier: Apache-2.0 */
+/* journal.h - the state of a device that must survive a restart while the device is in a pod or in
+ * transit: one small file per device in <state-dir>/devices/, named after the function (or resource
+ * and ID of a shared slot).
  *
- * A file is two blocks of JOURNAL_BLOCK bytes, written in turn, so that one is whole whatever
- * happens: "rocelet-journal VERSION SERIAL LENGTH CRC32\n", then the record as JSON, then newlines;
- * the checksum is of what stands before it and of the record. The valid block with the higher
- * serial counts. A file appears whole, with room for both blocks, so what was once begun can be
- * written on when the disk is full; writing in place then costs one block and one flush. A device
- * that came back leaves a record of state free, without all that was known of it: that always fits.
- * Those of functions that are gone are removed at the next start, all of them at a clean end.
+ * A file has two blocks of JOURNAL_BLOCK bytes, written in turn, so that one is valid whatever
+ * happens: "rocelet-journal VERSION SERIAL LENGTH CRC32\n", then the record as JSON, then newlines.
+ * The checksum covers the line before it and the record. The valid block with the higher serial
+ * counts. A file is created with room for both blocks, so that it can be written even when the disk
+ * is full; a write in place costs one block and one flush. A returned device leaves a record of
+ * state free without the original state, which always fits. Such records are removed at the next
+ * start if the function does not exist any more, and all of them at a clean exit.
  *
- * Synchronous; called from workers, never twice at once for one device. */
+ * Synchronous; called from workers, never concurrently for one device. */
 #pragma once
 
 #include <stddef.h>
@@ -23,16 +25,16 @@
 
 /* --- pure ------------------------------------------------------------------------------------- */
 
-/* One block; -EMSGSIZE when the record does not fit, -EINVAL when it cannot be true and so would
- * not be read again (record_json.h), -ENOMEM. */
+/* Encodes one block; -EMSGSIZE if the record does not fit, -EINVAL if it is impossible and would be
+ * rejected when read (record_json.h), -ENOMEM. */
 int journal_encode(uint8_t block[JOURNAL_BLOCK], uint64_t serial, const struct attach_record *,
 		   struct err *);
-/* The newer valid block of a file's bytes. *ret_serial: of the block. -ENODATA: empty, nothing was
- * ever written. -EBADMSG: no block is valid, or a valid one holds nonsense. -EPROTONOSUPPORT: from
- * a newer rocelet. The message says what is wrong, not which file. */
+/* Decodes the newer valid block of a file's bytes. *ret_serial: its serial. -ENODATA: empty, never
+ * written. -EBADMSG: no block is valid, or the record in a valid one is not. -EPROTONOSUPPORT: from
+ * a newer rocelet. The message gives the reason, without the file's name. */
 int journal_decode(const uint8_t *, size_t len, struct attach_record *ret, uint64_t *ret_serial,
 		   struct err *);
-/* The serial of the newer valid block alone, whatever its record says; 0 = no block is valid.
+/* Returns the serial of the newer valid block without decoding its record; 0 = no block is valid.
  * -EPROTONOSUPPORT. */
 int journal_serial(const uint8_t *, size_t len, uint64_t *ret, struct err *);
 
@@ -40,35 +42,39 @@ int journal_serial(const uint8_t *, size_t len, uint64_t *ret, struct err *);
 
 struct journal;
 
-/* Makes the folder (0700); a link in its place is not followed (-ENOTDIR). 1: it can be read, but
- * not written, and the sentence says why. -EROFS, -ENOSPC ...: there is none, and none can be made.
- */
+/* Creates the folder (0700) if it does not exist; a link in its place is not followed (-ENOTDIR).
+ * Returns 1 if the journal is readable but not writable; the message gives the reason. -EROFS,
+ * -ENOSPC ...: there is no folder, and it cannot be created. */
 int journal_open(struct journal **ret, const char *state_dir, struct err *);
-/* The same for one who only looks: nothing is made, written, renamed or removed. */
-int journal_look(struct journal **ret, const char *state_dir, struct err *);
+/* Opens it read-only: nothing is created, written, renamed or removed. */
+int journal_open_existing(struct journal **ret, const char *state_dir, struct err *);
 void journal_close(struct journal *);
-/* Its folder was removed, or is another one by now: what is written is not found again. */
+/* The folder was removed or replaced: what is written is not found again. */
 bool journal_is_gone(const struct journal *);
 
-/* Writes and, if durable, waits until it is on the disk; a record that is not durable survives our
- * death but not the machine's (the first one of a device always does). The key is the record's. A
- * failed write leaves what was there before. -EPROTONOSUPPORT: a newer rocelet's file is left
- * alone; -EMSGSIZE, -EINVAL: see journal_encode(); -ENOENT: journal_is_gone(), whatever was
- * written. Without a journal (NULL), or one that is only looked at: -EROFS for what is about to be
- * away; what is on its way back goes unwritten. */
+/* Writes the record and, if durable, waits until it is on the disk. A record that is not durable
+ * survives our exit but not a crash of the machine (the first one of a device is always durable).
+ * The key is the record's. A failed write leaves the previous record. -EPROTONOSUPPORT: a newer
+ * rocelet's file is left alone; -EMSGSIZE, -EINVAL: see journal_encode(); -ENOENT:
+ * journal_is_gone(), even if the write itself succeeded. Without a journal (NULL), or with a
+ * read-only one: -EROFS for a device that leaves the host; 0 for returns, without a record. */
 int journal_write(struct journal *, const struct attach_record *, bool durable, struct err *);
-/* Every record whose state is not free. A file that cannot be understood is told to `bad` (with a
- * sentence that names it; key: the device that its name tells) and set aside as FILE.bad; one from
- * a newer version stays untouched and is told, too. Files of state free are told to `fn` as well,
- * and removed when it returns > 0. A negative return ends the walk. */
+/* Writes, flushes and removes a file of the size of a record, to find out whether a folder that has
+ * failed can be written again. */
+int journal_probe(struct journal *, struct err *);
+/* Calls fn for every record; a return > 0 removes the file, a negative one ends the walk. A file
+ * that cannot be decoded is passed to `bad` (with a message that names it; key: the device, from
+ * the file's name) and renamed to FILE.bad; one from a newer version is passed to `bad`, too, but
+ * not renamed. */
 typedef int journal_fn(const struct attach_record *, void *arg);
 typedef void journal_bad_fn(const char *key, const struct err *, void *arg);
 int journal_each(struct journal *, journal_fn *, journal_bad_fn *, void *arg, struct err *);
-/* Removes every record of state free: at the end, when nothing will be written any more. */
+/* Removes every record of state free: at the exit, when nothing more will be written. */
 void journal_sweep(struct journal *);
-/* There is a file of this device, of whatever state, or one that was set aside. */
+/* Does the device have a file, of whatever state, or one that was renamed to FILE.bad? */
 bool journal_has(const char *state_dir, const struct attach_record *);
-/* The file's name for a device: a function's bus name, or "resource id" of a shared slot; what does
- * not belong into a file's name is '_', and a long one ends with its checksum. */
+/* Returns the name of a device's file: a function's bus name, or "resource id" of a shared slot.
+ * Characters that do not belong into a file name become '_', and a long name ends with its
+ * checksum. */
 #define JOURNAL_KEY_SIZE 208
 void journal_key(const struct attach_record *, char key[JOURNAL_KEY_SIZE]);

@@ -1,6 +1,6 @@
-/* journal_text.c - a journal's file as bytes: two blocks, of which the newer whole one counts.
- * Pure.
- */
+// SPDX-License-Identifier: Apache-2.0
+/* journal_text.c - the bytes of a journal file: two blocks, of which the newer valid one counts.
+ * Pure. */
 #include <ctype.h>
 #include <zlib.h>
 
@@ -38,7 +38,8 @@ static int journal_lay_out(uint8_t *block, uint64_t serial, const char *json, si
 	return 0;
 }
 
-/* Into a buffer of our own: jansson's grows, and lacks a piece of the text where it could not. */
+/* Prints into a buffer of our own: jansson's grows, and when that fails, a part of the text is
+ * missing. */
 int journal_encode(uint8_t block[JOURNAL_BLOCK], uint64_t serial, const struct attach_record *r,
 		   struct err *e)
 {
@@ -61,11 +62,11 @@ int journal_encode(uint8_t block[JOURNAL_BLOCK], uint64_t serial, const struct a
 
 struct head {
 	uint64_t version, serial, len, crc;
-	size_t n_summed; /* bytes of the line that the checksum is of */
+	size_t n_summed; /* bytes of the line that the checksum covers */
 	const char *body;
 };
 
-/* The next number of a line, up to a blank or the line's end. */
+/* Parses the next number of a line, up to a blank or the line's end. */
 static bool take_number(const char **p, uint64_t *ret)
 {
 	size_t n = strcspn(*p, " ");
@@ -79,8 +80,8 @@ static bool take_number(const char **p, uint64_t *ret)
 	return parse_u64(text, ret) == 0;
 }
 
-/* The first line as far as this version understands it; false: there is none. A newer version's
- * ends for us after its number. */
+/* Parses the first line as far as this version understands it; false: it is no such line. Of
+ * another version, only the version number is read. */
 static bool parse_head(const char *block, size_t n, struct head *ret)
 {
 	char line[HEAD_MAX];
@@ -114,7 +115,7 @@ static bool is_whole(const char *block, size_t n, const struct head *h)
 	       checksum(block, h->n_summed, h->body, (size_t)h->len) == h->crc;
 }
 
-/* The newer of the whole blocks; 0 with body == NULL: none is. */
+/* Finds the newer valid block; 0 with body == NULL: none is valid. */
 static int find_newest(const uint8_t *bytes, size_t len, struct head *ret, struct err *e)
 {
 	*ret = (struct head){0};
@@ -155,10 +156,10 @@ static int decode_body(const struct head *h, struct attach_record *ret, struct e
 	if (!o && json_text_no_memory(&at))
 		return err_set(e, -ENOMEM, "out of memory");
 	if (!o)
-		return err_set(e, -EBADMSG, "its record is no JSON: %s", at.text);
+		return err_set(e, -EBADMSG, "its record is not JSON: %s", at.text);
 	r = record_decode(ret, o, e);
 	json_decref(o);
-	return r < 0 ? err_wrap(e, "its record is nonsense") : 0;
+	return r < 0 ? err_wrap(e, "its record is invalid") : 0;
 }
 
 int journal_decode(const uint8_t *bytes, size_t len, struct attach_record *ret,
@@ -172,7 +173,7 @@ int journal_decode(const uint8_t *bytes, size_t len, struct attach_record *ret,
 	if (len == 0)
 		return err_set(e, -ENODATA, "it is empty");
 	if (!h.body)
-		return err_set(e, -EBADMSG, "neither of its two blocks is whole");
+		return err_set(e, -EBADMSG, "neither of its two blocks is valid");
 	r = decode_body(&h, ret, e);
 	if (r == 0)
 		*ret_serial = h.serial;

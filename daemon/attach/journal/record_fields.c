@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* record_fields.c - one table per struct. */
 #include "record_fields.h"
 
@@ -77,6 +78,7 @@ const struct field plan_fields[] = {
 	TEXT(struct net_plan, "ipam", ipam),
 	BOOL(struct net_plan, "soft_roce", soft_roce),
 	BOOL(struct net_plan, "in_host", in_host),
+	BOOL(struct net_plan, "no_netdev", no_netdev),
 	WORD(struct net_plan, "clean", clean, cleans),
 	END,
 };
@@ -95,6 +97,7 @@ static const struct field owner_fields[] = {
 	TEXT(struct attach_owner, "container", container),
 	TEXT(struct attach_owner, "uid", uid),
 	TEXT(struct attach_owner, "sandbox", sandbox),
+	TEXT(struct attach_owner, "network", network),
 	OBJECT(struct attach_owner, "netns", netns, netns_fields),
 	END,
 };

@@ -1,4 +1,5 @@
-/* record_fields.h - which member of a record has which key and form in the journal. Pure. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* record_fields.h - the key and format of each member of a record in the journal. Pure. */
 #pragma once
 
 #include <stddef.h>
@@ -10,11 +11,11 @@ enum form {
 	FORM_INT,    /* int */
 	FORM_HEX64,  /* uint64_t */
 	FORM_BOOL,
-	FORM_WORD,   /* an enum, by its words */
-	FORM_BYTES,  /* as many as `count_at` says, or all */
+	FORM_WORD,   /* an enum, as one of `words` */
+	FORM_BYTES,  /* as many as `count_at` says, or the whole member */
 	FORM_PREFIX, /* struct ip_prefix */
-	FORM_OBJECT, /* `items`, up to the one without a key */
-	FORM_LIST,   /* of `items`, as many as `count_at` says */
+	FORM_OBJECT, /* a struct, as `items` */
+	FORM_LIST,   /* an array of `items`, as many as `count_at` says */
 };
 
 #define FIELD_ALL SIZE_MAX
@@ -22,12 +23,12 @@ enum form {
 struct field {
 	const char *key; /* NULL ends a table */
 	enum form form;
-	size_t at, size; /* where it is; of a list: one element's size */
+	size_t at, size; /* offset and size; of a list: size of one element */
 	const struct field *items;
-	const char *const *words; /* NULL ends them */
-	size_t count_at;	  /* offset of a size_t or unsigned */
+	const char *const *words; /* NULL ends the list */
+	size_t count_at;	  /* offset of the count: a size_t for lists, unsigned for bytes */
 	size_t max;
 };
 
-/* Of struct attach_record, and of its plan. */
+/* The tables of struct attach_record and of its plan. */
 extern const struct field record_fields[], plan_fields[];

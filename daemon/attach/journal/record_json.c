@@ -1,4 +1,5 @@
-/* record_json.c - two walks over the tables of record_fields.h. */
+// SPDX-License-Identifier: Apache-2.0
+/* record_json.c - encodes and decodes records by the tables of record_fields.h. */
 #include "record_json.h"
 
 #include <arpa/inet.h>
@@ -11,7 +12,7 @@
 
 /* --- members as texts and numbers ------------------------------------------------------------- */
 
-/* Of the longest text, too. */
+/* The buffer also fits the longest text of a record. */
 static json_t *hex_text(const void *bytes, size_t n)
 {
 	char text[2 * PLAN_IPAM_SIZE + 1] = "";
@@ -118,7 +119,8 @@ static json_t *encode_list(const struct field *f, const uint8_t *base)
 	return list;
 }
 
-/* What reads as what nobody has set. Words are written for who looks into the file. */
+/* Is the member zero? Then its key is omitted. Words are always written, for readers of the
+ * file. */
 static bool is_unset(const struct field *f, const uint8_t *base)
 {
 	const uint8_t *p = base + f->at;
@@ -160,7 +162,7 @@ static int record_json_bad(const struct field *f, const char *what, struct err *
 	return err_set(e, -EBADMSG, "\"%s\" is not %s", f->key, what);
 }
 
-/* Returns how many bytes, of `size` at most. */
+/* Returns the number of bytes, at most `size`. */
 static int decode_hex(const char *s, uint8_t *ret, size_t size)
 {
 	const size_t len = s ? strlen(s) : 1;
@@ -202,7 +204,7 @@ static int decode_number(const struct field *f, const json_t *v, uint8_t *p, str
 	return 0;
 }
 
-/* As unsigned by older versions. */
+/* Older versions wrote it as unsigned. */
 static int decode_int(const struct field *f, const json_t *v, void *p, struct err *e)
 {
 	json_int_t n = json_integer_value(v);
@@ -231,7 +233,7 @@ static int decode_word(const struct field *f, const char *s, uint8_t *p, struct 
 			member_store(p, f->size, i);
 			return 0;
 		}
-	return record_json_bad(f, "a word that is known here", e);
+	return record_json_bad(f, "a known word", e);
 }
 
 static int decode_bytes(const struct field *f, const char *s, uint8_t *base, struct err *e)
@@ -252,7 +254,7 @@ static int decode_prefix(const struct field *f, const char *s, struct ip_prefix 
 	const char *slash = s ? strchr(s, '/') : NULL;
 	uint64_t len;
 
-	if (s && !*s) { /* none */
+	if (s && !*s) { /* no prefix */
 		*ret = (struct ip_prefix){0};
 		return 0;
 	}
@@ -336,9 +338,9 @@ static int decode_object(const struct field *table, const json_t *o, uint8_t *ba
 	return 0;
 }
 
-/* --- what cannot be true ---------------------------------------------------------------------- */
+/* --- impossible records ----------------------------------------------------------------------- */
 
-/* Parts of paths. */
+/* Bus names become parts of paths. */
 static bool is_bus_name(const char *s)
 {
 	return strcmp(s, ".") != 0 && strcmp(s, "..") != 0 && !strpbrk(s, "/ \t\n");
@@ -354,9 +356,9 @@ static int record_json_judge(const struct attach_record *r, struct err *e)
 	const struct link_origin *o = &r->origin;
 
 	if (!r->function[0] || !is_bus_name(r->function) || !is_bus_name(o->pf))
-		return err_set(e, -EBADMSG, "a function in it has no bus name");
+		return err_set(e, -EBADMSG, "it has an invalid bus name");
 	if (!is_ifname(r->plan.ifname) || !is_ifname(o->name) || !is_ifname(o->parent))
-		return err_set(e, -EBADMSG, "a name in it is no name for an interface");
+		return err_set(e, -EBADMSG, "it has an invalid interface name");
 	if (o->vf_index < (o->pf[0] ? 0 : -1))
 		return err_set(e, -EBADMSG, "origin: \"vf_index\" is %d", o->vf_index);
 	return 0;
@@ -381,7 +383,7 @@ static bool record_json_is_word(const struct field *f, unsigned v)
 
 static int check_list(const struct field *f, const uint8_t *base, struct err *e);
 
-/* What its form has no text for. */
+/* Checks that the member has a value that its format can represent. */
 static int check_field(const struct field *f, const uint8_t *base, struct err *e)
 {
 	const uint8_t *p = base + f->at;
@@ -410,7 +412,7 @@ static int check_field(const struct field *f, const uint8_t *base, struct err *e
 	case FORM_BOOL:
 		break;
 	}
-	return ok ? 0 : record_json_bad(f, "anything that can be written", e);
+	return ok ? 0 : record_json_bad(f, "a valid value", e);
 }
 
 static int check_list(const struct field *f, const uint8_t *base, struct err *e)
@@ -438,7 +440,7 @@ static int check_object(const struct field *table, const uint8_t *base, struct e
 	return r;
 }
 
-/* --- both ways -------------------------------------------------------------------------------- */
+/* --- whole records ---------------------------------------------------------------------------- */
 
 int record_encode(json_t **ret, const struct attach_record *r, struct err *e)
 {

@@ -1,9 +1,10 @@
-/* record_json.h - a record of the journal as JSON, and back; plans compared. Pure.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* record_json.h - a record of the journal as JSON, and back; comparison of plans. Pure.
  *
- * Numbers of 64 bits are texts ("0x1f"), addresses and prefixes as people write them; a text that
- * is no UTF-8 (a name or an alias may be any bytes) is {"hex": "6eff"}. A key that is missing
- * stands for zero and an unknown one is passed over, so records of older versions can be read. What
- * is encoded can be decoded, and is equal. */
+ * Numbers of 64 bits are texts ("0x1f"), addresses and prefixes have their usual notation; a text
+ * that is not UTF-8 (a name or an alias may be any bytes) is {"hex": "6eff"}. A missing key means
+ * zero and an unknown one is ignored, so records of older versions can be read. Decoding an encoded
+ * record gives an equal one. */
 #pragma once
 
 #include <jansson.h>
@@ -11,12 +12,11 @@
 #include "attachment.h"
 #include "err.h"
 
-/* -EINVAL, with a sentence: the record cannot be true, and would be refused when it is read.
- * -ENOMEM.
- */
+/* -EINVAL, with a message: the record is impossible, and would be rejected when it is read.
+ * -ENOMEM. */
 int record_encode(json_t **ret, const struct attach_record *, struct err *);
-/* -EBADMSG, with a sentence that names the key: not a record, or one that cannot be true. */
+/* -EBADMSG, with a message that names the key: not a record, or an impossible one. */
 int record_decode(struct attach_record *ret, const json_t *, struct err *);
-/* The same interface is wanted: all that a record holds of a plan is equal but `in_host` and
- * `clean`, for which nothing is attached again. Out of memory: false. */
+/* Do both plans require the same interface? Compares everything that a record holds of a plan,
+ * except `in_host` and `clean`, whose changes need no new attach. Out of memory: false. */
 bool plan_equal(const struct net_plan *, const struct net_plan *);

@@ -1,4 +1,5 @@
-/* attach_check.c - an attachment in its pod: compared with what is wanted, set right, announced. */
+// SPDX-License-Identifier: Apache-2.0
+/* attach_check.c - compares an attachment in its pod with its plan, repairs it, announces it. */
 #include <net/if_arp.h>
 #include <stdlib.h>
 
@@ -7,7 +8,7 @@
 #include "cleanup.h"
 #include "vf_admin.h"
 
-/* What differed is no failure of a call. */
+/* The code of a difference, as opposed to a failed call. */
 #define DIFFERS (-EUCLEAN)
 
 /* --- compare ---------------------------------------------------------------------------------- */
@@ -34,10 +35,10 @@ static void compare_link(const struct step_run *run, unsigned *drift, struct err
 
 	run_alias(run, alias);
 	if (strcmp(nd->name, plan->ifname) != 0)
-		differs(drift, ATTACH_DRIFT_NAME, first, "the interface is called %s, not %s",
+		differs(drift, ATTACH_DRIFT_NAME, first, "the interface is named %s, not %s",
 			nd->name, plan->ifname);
 	if (strcmp(run->seen.alias, alias) != 0)
-		differs(drift, ATTACH_DRIFT_NAME, first, "%s bears the alias \"%.100s\", not ours",
+		differs(drift, ATTACH_DRIFT_NAME, first, "%s has the alias \"%.100s\", not ours",
 			nd->name, run->seen.alias);
 	if (plan->has_mac && memcmp(nd->addr, plan->mac, sizeof(plan->mac)) != 0)
 		differs(drift, VF_MAC, first, "%s has another MAC than the one that was set",
@@ -59,7 +60,7 @@ static bool has_prefix(const struct ip_prefix *list, size_t n, const struct ip_p
 	return false;
 }
 
-/* Others may add some: that many cost nothing, and more than the most is mischief. */
+/* The pod may add addresses. A few need no allocation; those beyond the maximum are ignored. */
 #define ADDRESSES_FEW 64
 #define ADDRESSES_MAX 65536
 
@@ -71,7 +72,7 @@ static int ask_addresses(struct step_run *run, struct ip_prefix *has, size_t max
 	return r < 0 ? r : netdev_addresses(s, run->seen.netdev.ifindex, has, max, run->err);
 }
 
-/* There is room for `max`. Returns how many there are. */
+/* has: room for `max` addresses. Returns how many the interface has. */
 static int compare_with(struct step_run *run, struct ip_prefix *has, int max, unsigned *drift,
 			struct err *first)
 {
@@ -113,7 +114,7 @@ static int compare_addresses(struct step_run *run, unsigned *drift, struct err *
 	return n < 0 ? n : 0;
 }
 
-/* A setting that the driver does not tell cannot differ. */
+/* A setting that the driver does not report counts as equal. */
 static int compare_admin(struct step_run *run, struct vf_settings want, unsigned *drift,
 			 struct err *first)
 {
@@ -132,12 +133,13 @@ static int compare_admin(struct step_run *run, struct vf_settings want, unsigned
 	if (!different)
 		return 0;
 	vf_fields_text(different, names, sizeof(names));
-	differs(drift, different, first, "VF %d of %s is not set as wanted: %s",
+	differs(drift, different, first, "VF %d of %s differs from its plan: %s",
 		run->record->origin.vf_index, run->record->origin.pf, names);
 	return 0;
 }
 
-/* Its pod has deleted it, or its driver was bound again: what has its number may be another's. */
+/* If the pod has deleted the RDMA device, or its driver was rebound, another device may have its
+ * number. */
 static int compare_rdma(struct step_run *run, unsigned *drift, struct err *first)
 {
 	int r = attach_rdma_compare(run);
@@ -149,30 +151,37 @@ static int compare_rdma(struct step_run *run, unsigned *drift, struct err *first
 	return 0;
 }
 
-static int look_in_pod(struct step_run *run)
+static int check_in_pod(struct step_run *run)
 {
 	int r = run_open_pod(run);
 
 	if (r < 0)
 		return r;
-	r = run_look(run, &run->pod);
+	r = run_find_in(run, &run->pod);
 	return r == -ENODEV ? err_set(run->err, r, "%s is not in the pod any more",
 				      run->record->function)
 			    : r;
+}
+
+/* The netdev, and what is on it. */
+static int compare_in_pod(struct step_run *run, unsigned *drift, struct err *first)
+{
+	int r = check_in_pod(run);
+
+	if (r < 0)
+		return r;
+	compare_link(run, drift, first);
+	r = compare_addresses(run, drift, first);
+	return r < 0 ? r : compare_rdma(run, drift, first);
 }
 
 static int attach_check_compare(struct step_run *run, const struct vf_settings *admin,
 				unsigned *ret_drift, struct err *first)
 {
 	unsigned drift = 0;
-	int r = look_in_pod(run);
+	int r = run->record->plan.no_netdev ? run_open_pod(run)
+					    : compare_in_pod(run, &drift, first);
 
-	if (r < 0)
-		return r;
-	compare_link(run, &drift, first);
-	r = compare_addresses(run, &drift, first);
-	if (r == 0)
-		r = compare_rdma(run, &drift, first);
 	if (r == 0)
 		r = compare_admin(run, *admin, &drift, first);
 	if (r == 0)
@@ -204,7 +213,7 @@ static int repair_link(struct step_run *run, unsigned drift)
 				net.n_routes, true, run->err);
 }
 
-/* The PF's word is set anew; the interface's own MAC where the driver lets it. */
+/* Sets the interface's own MAC; repair_admin() sets only the PF's setting. */
 static int repair_mac(struct step_run *run)
 {
 	const struct net_plan *plan = &run->record->plan;
@@ -219,7 +228,7 @@ static int repair_mac(struct step_run *run)
 	return r < 0 ? r : netdev_change(s, run->seen.netdev.ifindex, &c, run->err);
 }
 
-/* GUIDs would take the device from its driver, and so from the pod. */
+/* GUIDs are not repaired: that would rebind the driver, and so take the device out of the pod. */
 static int repair_admin(struct step_run *run, unsigned drift)
 {
 	struct vf_settings want = vf_admin_kept(run->record);
@@ -232,6 +241,8 @@ static int repair_all(struct step_run *run, unsigned drift)
 {
 	int r = repair_admin(run, drift);
 
+	if (run->record->plan.no_netdev)
+		return r;
 	if (r == 0)
 		r = repair_link(run, drift);
 	if (r == 0 && drift & VF_MAC)
@@ -263,7 +274,7 @@ int attach_check(struct attach_job *job, bool repair)
 static int attach_check_announce(struct step_run *run)
 {
 	struct wanted_net net;
-	int r = look_in_pod(run);
+	int r = check_in_pod(run);
 
 	if (r < 0 || run->seen.netdev.type != ARPHRD_ETHER)
 		return r;

@@ -1,4 +1,5 @@
-/* attach_ops.c - the real ones. */
+// SPDX-License-Identifier: Apache-2.0
+/* attach_ops.c - the functions that the daemon uses. */
 #include "attach_ops.h"
 
 #include <unistd.h>
@@ -13,7 +14,7 @@ static int netns_find(const struct hw *hw, const char *path, struct netns_id *re
 	return fd < 0 ? fd : netns_identify(fd, path, ret);
 }
 
-static int look_at_host(const struct hw *hw, const char *runtime_socket, struct err *e)
+static int check_host(const struct hw *hw, const char *runtime_socket, struct err *e)
 {
 	struct host_view view;
 
@@ -23,12 +24,13 @@ static int look_at_host(const struct hw *hw, const char *runtime_socket, struct 
 
 const struct attach_ops attach_real_ops = {
 	.journal_open = journal_open,
-	.journal_look = journal_look,
+	.journal_open_existing = journal_open_existing,
 	.journal_close = journal_close,
 	.journal_each = journal_each,
 	.journal_sweep = journal_sweep,
 	.journal_is_gone = journal_is_gone,
 	.journal_write = journal_write,
+	.journal_probe = journal_probe,
 	.run = attach_run,
 	.check = attach_check,
 	.announce = attach_announce,
@@ -36,7 +38,7 @@ const struct attach_ops attach_real_ops = {
 	.netns_is_there = netns_is_there,
 	.netns_search = netns_search,
 	.netns_users = netns_users,
-	.look_at_host = look_at_host,
+	.check_host = check_host,
 	.netns_find = netns_find,
 	.ipam_start = ipam_start,
 	.ipam_cancel = ipam_cancel,

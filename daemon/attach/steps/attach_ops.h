@@ -1,5 +1,6 @@
-/* attach_ops.h - what the engine has done by others: on workers and by IPAM plugins; and whom it
- * asks who holds what. Tests bring their own. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* attach_ops.h - the functions that the engine calls on workers, for IPAM plugins, and to get
+ * allocations and sandboxes. Tests replace them. */
 #pragma once
 
 #include "holders.h"
@@ -10,7 +11,7 @@
 
 struct attach_ops {
 	int (*journal_open)(struct journal **, const char *state_dir, struct err *);
-	int (*journal_look)(struct journal **, const char *state_dir, struct err *);
+	int (*journal_open_existing)(struct journal **, const char *state_dir, struct err *);
 	void (*journal_close)(struct journal *);
 	int (*journal_each)(struct journal *, journal_fn *, journal_bad_fn *, void *arg,
 			    struct err *);
@@ -18,6 +19,7 @@ struct attach_ops {
 	bool (*journal_is_gone)(const struct journal *);
 	int (*journal_write)(struct journal *, const struct attach_record *, bool durable,
 			     struct err *);
+	int (*journal_probe)(struct journal *, struct err *);
 	int (*run)(struct attach_job *);
 	int (*check)(struct attach_job *, bool repair);
 	int (*announce)(struct attach_job *);
@@ -26,14 +28,15 @@ struct attach_ops {
 	enum netns_life (*netns_search)(const struct hw *, struct netns_id *);
 	void (*netns_users)(const struct hw *, const struct netns_id *, size_t n,
 			    enum netns_use *ret_use, unsigned *ret_pid);
-	/* host_view.h: 0, or what is missing. */
-	int (*look_at_host)(const struct hw *, const char *runtime_socket, struct err *);
-	/* The namespace that a path leads to now. */
+	/* host_view.h: 0, or an error that names what is missing. */
+	int (*check_host)(const struct hw *, const char *runtime_socket, struct err *);
+	/* Identifies the namespace to which a path leads now. */
 	int (*netns_find)(const struct hw *, const char *path, struct netns_id *ret);
 
 	int (*ipam_start)(struct ipam_call **ret, struct uv_loop_s *, enum ipam_verb,
-			  const struct attach_record *, const struct ipam_host *,
-			  uint32_t timeout_ms, ipam_fn *, void *arg, struct err *);
+			  const struct attach_record *, const struct json_t *more,
+			  const struct ipam_host *, uint32_t timeout_ms, ipam_fn *, void *arg,
+			  struct err *);
 	void (*ipam_cancel)(struct ipam_call *);
 
 	/* holders.h */

@@ -1,10 +1,11 @@
-/* attach_rdma.c - RDMA devices into pods and back. An exclusive RDMA device belongs to one network
- * namespace and is moved; a shared one is seen everywhere; a soft-RoCE device lives and dies with
- * the netdev it is made on, as soon as that changes its namespace.
+// SPDX-License-Identifier: Apache-2.0
+/* attach_rdma.c - moves or creates RDMA devices in pods, and undoes it. In exclusive mode, an RDMA
+ * device belongs to one network namespace and is moved; in shared mode, it is visible in all of
+ * them. A soft-RoCE device disappears when its netdev is deleted or changes its namespace.
  *
- * A device is known by its index, which is recorded when it is made or first seen, and before that
- * by the netdev or the function that it is on. Names are labels: whoever has NET_ADMIN may make and
- * rename devices, in shared mode those of every namespace. */
+ * A device is identified by its index, which is recorded when the device is created or first seen,
+ * and before that by its netdev or function. Names prove nothing: a process with NET_ADMIN can
+ * create and rename devices, in shared mode those of every namespace. */
 #include "attach_rdma.h"
 
 #include <ctype.h>
@@ -18,7 +19,7 @@
 #include "soft_roce_nodes.h"
 #include "soft_roce_number.h"
 
-/* --- what there is ---------------------------------------------------------------------------- */
+/* --- mode and look-up by name ----------------------------------------------------------------- */
 
 static int ask_mode(struct step_run *run)
 {
@@ -51,14 +52,14 @@ static int attach_rdma_find_in(struct step_run *run, struct netns_sockets *p, co
 	return r < 0 ? r : rdma_by_name(*ret_sock, name, ret, run->err);
 }
 
-/* --- which one -------------------------------------------------------------------------------- */
+/* --- identity --------------------------------------------------------------------------------- */
 
 static struct rdma_identity identity_of(const struct nldev_dev *d)
 {
 	return (struct rdma_identity){.known = true, .index = d->index, .node_guid = d->node_guid};
 }
 
-/* -ENODEV: it is not in this namespace, or it is another device. */
+/* -ENODEV: not in this namespace, or another device has the index. */
 static int find_identity(struct step_run *run, struct netns_sockets *p,
 			 const struct rdma_identity *id, struct nlsock **ret_sock,
 			 struct nldev_dev *ret)
@@ -68,7 +69,7 @@ static int find_identity(struct step_run *run, struct netns_sockets *p,
 	if (r == 0)
 		r = rdma_by_index(*ret_sock, id->index, ret, run->err);
 	if (r == 0 && id->node_guid && ret->node_guid && id->node_guid != ret->node_guid)
-		r = err_set(run->err, -ENODEV, "RDMA device %u is another one by now", id->index);
+		r = err_set(run->err, -ENODEV, "RDMA device %u is another device now", id->index);
 	return r;
 }
 
@@ -85,8 +86,8 @@ static int netdev_in(struct step_run *run, struct netns_sockets *p, int *ret_ifi
 	return r;
 }
 
-/* The function's own, of a record without an index (an older rocelet's): it has the name and is on
- * the function's netdev. */
+/* Finds the function's own device by a record without an index (an older rocelet's): it has the
+ * recorded name and is on the function's netdev. */
 static int find_unidentified(struct step_run *run, struct netns_sockets *p, const char *name,
 			     struct nlsock **ret_sock, struct nldev_dev *ret)
 {
@@ -100,7 +101,7 @@ static int find_unidentified(struct step_run *run, struct netns_sockets *p, cons
 	return r == 0 && own != below ? -ENODEV : r;
 }
 
-/* The function's own, as it was when it was attached. */
+/* Finds the function's own device by its recorded identity. */
 static int find_own(struct step_run *run, struct netns_sockets *p, struct nlsock **ret_sock,
 		    struct nldev_dev *ret)
 {
@@ -113,11 +114,12 @@ static int find_own(struct step_run *run, struct netns_sockets *p, struct nlsock
 				 ret);
 }
 
-/* By its name in the function's folder in sysfs, which has no index. While devices belong to
- * namespaces no pod can rename it in the host; in shared mode it can, so the name is compared once
- * more when it has led to an index. -ENODEV: it is not in the host; -EAGAIN: it is being renamed.
- */
-static int find_at_home(struct step_run *run, struct nlsock **ret_sock, struct nldev_dev *ret)
+/* Finds the device in the host by its name in the function's folder in sysfs, which has no index.
+ * In exclusive mode no pod can rename it in the host; in shared mode it can, so the name is
+ * compared again after the look-up of the index. -ENODEV: it is not in the host; -EAGAIN: it is
+ * being renamed. */
+static int attach_rdma_find_in_host(struct step_run *run, struct nlsock **ret_sock,
+				    struct nldev_dev *ret)
 {
 	char now[RDMA_NAME_SIZE], then[RDMA_NAME_SIZE];
 	int r;
@@ -141,7 +143,7 @@ int attach_rdma_note(struct step_run *run)
 
 	if (r <= 0)
 		return r;
-	r = find_at_home(run, &s, &dev);
+	r = attach_rdma_find_in_host(run, &s, &dev);
 	if (r < 0)
 		return err_wrap(run->err, "%s: its RDMA device %s", run->record->function, o->rdma);
 	o->rdma_id = identity_of(&dev);
@@ -150,8 +152,8 @@ int attach_rdma_note(struct step_run *run)
 
 /* --- into the pod ----------------------------------------------------------------------------- */
 
-/* Taken by its driver again it is another device: written down before it is where only its index
- * leads to it. */
+/* When its driver was rebound, the device has a new index. It is recorded before the move, because
+ * in the pod only the index identifies the device. */
 static int note_again(struct step_run *run, const struct nldev_dev *dev)
 {
 	struct rdma_identity *id = &run->record->origin.rdma_id;
@@ -168,7 +170,7 @@ static int move_in(struct step_run *run, struct nldev_dev *dev)
 	int r = run_open_pod(run);
 
 	if (r == 0)
-		r = find_at_home(run, &s, dev);
+		r = attach_rdma_find_in_host(run, &s, dev);
 	if (r == 0)
 		r = note_again(run, dev);
 	if (r == 0)
@@ -211,7 +213,8 @@ void attach_rdma_soft_name(const struct attach_record *r, char ret[RDMA_NAME_SIZ
 			ret[i] = '_';
 }
 
-/* A device made in a namespace belongs to the first one all the same, and rxe cannot be moved. */
+/* In exclusive mode, a soft-RoCE device made in a pod's namespace belongs to the initial one, and
+ * rxe devices cannot be moved. */
 static int check_mode(struct step_run *run)
 {
 	int r = ask_mode(run);
@@ -222,7 +225,7 @@ static int check_mode(struct step_run *run)
 	return r;
 }
 
-/* Another pod that may make devices may have made one of that name. */
+/* Number of names to try: a pod that may create devices may have used one. */
 #define NAMES_MAX 4
 
 static void another_name(const struct attach_record *rec, char name[RDMA_NAME_SIZE])
@@ -238,8 +241,8 @@ static void another_name(const struct attach_record *rec, char name[RDMA_NAME_SI
 	snprintf(name + len, RDMA_NAME_SIZE - len, "_%08x", random);
 }
 
-/* -EEXIST, the interface has one: ours of before, or the pod's. Either is on this interface alone.
- */
+/* -EEXIST is success: the interface has a soft-RoCE device, ours of an earlier try or the pod's.
+ * Both are on this interface alone. */
 static int make_rxe(struct step_run *run, struct nlsock *s, const char *ifname,
 		    char name[RDMA_NAME_SIZE])
 {
@@ -254,11 +257,11 @@ static int make_rxe(struct step_run *run, struct nlsock *s, const char *ifname,
 	return r == -EEXIST ? 0 : r;
 }
 
-/* Known by the netdev that it is on: whatever else has its name is another's. */
+/* Creates the device if needed, and finds it by its netdev: its name may be another device's. */
 static int ensure_rxe(struct step_run *run, char name[RDMA_NAME_SIZE], struct nlsock **ret_sock,
 		      struct nldev_dev *ret)
 {
-	int r = run_look(run, &run->pod);
+	int r = run_find_in(run, &run->pod);
 
 	if (r == 0)
 		r = netns_sockets_rdma(&run->pod, ret_sock, run->err);
@@ -269,7 +272,7 @@ static int ensure_rxe(struct step_run *run, char name[RDMA_NAME_SIZE], struct nl
 	return rdma_soft_on(*ret_sock, run->seen.netdev.ifindex, name, ret, run->err);
 }
 
-/* The device, and its node, whose number is taken or not. */
+/* Creates the device and returns its uverbs node, whose number may be taken. */
 static int make_any(struct step_run *run, char name[RDMA_NAME_SIZE], struct nlsock **ret_sock,
 		    struct nldev_dev *ret, struct nldev_chardev *ret_uverbs)
 {
@@ -278,7 +281,8 @@ static int make_any(struct step_run *run, char name[RDMA_NAME_SIZE], struct nlso
 	return r < 0 ? r : rdma_uverbs(*ret_sock, ret->index, ret_uverbs, run->err);
 }
 
-/* While its number is taken, it is made again, and something else has that number. */
+/* While the device's number is in use, deletes the device, occupies that number by a placeholder,
+ * and creates the device again. */
 static int make_numbered(struct step_run *run, char name[RDMA_NAME_SIZE], struct nldev_dev *ret,
 			 struct nldev_chardev *ret_uverbs)
 {
@@ -323,7 +327,7 @@ int attach_rdma_make(struct step_run *run)
 static int is_on_netdev(struct step_run *run, struct nlsock *s, const struct nldev_dev *dev)
 {
 	int below = 0;
-	int r = run->at ? 0 : run_look(run, &run->pod);
+	int r = run->at ? 0 : run_find_in(run, &run->pod);
 
 	if (r == 0)
 		r = rdma_netdev(s, dev->index, &below, run->err);
@@ -362,11 +366,11 @@ int attach_rdma_compare(struct step_run *run)
 	return find_identity(run, run->at, &run->record->rdma_id, &s, &dev);
 }
 
-/* --- back ------------------------------------------------------------------------------------- */
+/* --- return ----------------------------------------------------------------------------------- */
 
-/* By its index, whatever it is called by now. What no record names (killed after it was made, an
- * older rocelet's record) is on the netdev, as long as that is in the pod: one that has come home
- * has left its device behind. -ENODEV: there is none. */
+/* Finds the soft-RoCE device by its index, whatever its name is now. Without a recorded index
+ * (killed after it was created, an older rocelet's record) finds it on the netdev, if that is in
+ * the pod: the device does not survive a move of the netdev to the host. -ENODEV: there is none. */
 static int find_soft(struct step_run *run, struct nlsock *host, int where, struct nldev_dev *ret)
 {
 	const struct rdma_identity *id = &run->record->rdma_id;
@@ -383,8 +387,9 @@ static int find_soft(struct step_run *run, struct nlsock *host, int where, struc
 	return r;
 }
 
-/* To delete it would wait for a process that has it open, for ever if that is outside of the pod
- * (ib_uverbs_remove_one() in linux/drivers/infiniband/core/uverbs_main.c). */
+/* True if deleting the device would wait for a process that has it open; without end, if the
+ * process is outside of the pod (ib_uverbs_remove_one() in
+ * linux/drivers/infiniband/core/uverbs_main.c). */
 static bool would_wait(struct step_run *run, struct nlsock *s, const struct nldev_dev *dev)
 {
 	uint64_t n;
@@ -393,11 +398,11 @@ static bool would_wait(struct step_run *run, struct nlsock *s, const struct nlde
 	       !rdma_rxe_ends_contexts(run->hw);
 }
 
-/* A netdev that leaves its namespace, or dies with it, takes its soft-RoCE device along. One that
- * is deleted while the kernel does that has its sockets released twice, and whoever gets their
- * memory next crashes (rxe_net_del(), drivers/infiniband/sw/rxe/rxe_net.c, from
- * RDMA_NLDEV_CMD_DELLINK and from NETDEV_UNREGISTER at once; seen on Linux 7.3). So what is on its
- * way out is waited for. */
+/* When a netdev leaves its namespace, or is deleted with it, the kernel deletes its soft-RoCE
+ * device. If we delete the device at the same time, its sockets are released twice, and the next
+ * user of their memory crashes (rxe_net_del(), drivers/infiniband/sw/rxe/rxe_net.c, from
+ * RDMA_NLDEV_CMD_DELLINK and from NETDEV_UNREGISTER at once; seen on Linux 7.3). So we wait for
+ * devices whose netdev is being moved or deleted. */
 static int delete_or_outlive(struct step_run *run, struct nlsock *s)
 {
 	struct retries retries = {0};
@@ -411,7 +416,7 @@ static int delete_or_outlive(struct step_run *run, struct nlsock *s)
 		if (r < 0 && r != -EAGAIN)
 			return r == -ENODEV ? 0 : r;
 		open = r == 0 && would_wait(run, s, &dev);
-		/* A namespace that we have open stays. */
+		/* We hold the namespace open, so it is not being removed. */
 		if (r == 0 && where == 0 && !run->at->is_host && !open)
 			return rdma_delete(s, dev.index, run->err);
 	} while (run_again_later(&retries));
@@ -422,11 +427,11 @@ static int delete_or_outlive(struct step_run *run, struct nlsock *s)
 			       run->record->function, dev.name);
 	if (r == 0 && where == 0)
 		return rdma_delete(s, dev.index, run->err);
-	return err_set(run->err, -EAGAIN, "%s: its soft-RoCE device %s is on its way out",
+	return err_set(run->err, -EAGAIN, "%s: its soft-RoCE device %s is being deleted",
 		       run->record->function, run->record->rdma);
 }
 
-/* In shared mode the host sees it. A kernel without RDMA has none. */
+/* In shared mode the device is visible in the host. A kernel without RDMA has none. */
 static int delete_rxe(struct step_run *run)
 {
 	struct nlsock *s = NULL;
@@ -471,7 +476,7 @@ static int take_from_other(int netns_fd, const char *path, void *arg)
 	return r == 0 ? -ECANCELED : 0;
 }
 
-/* Into the host from wherever it is. -ENODEV: it is nowhere. */
+/* Moves the device to the host from whichever namespace it is in. -ENODEV: it is in none. */
 static int attach_rdma_take_back(struct step_run *run)
 {
 	struct nldev_dev dev;
@@ -486,7 +491,8 @@ static int attach_rdma_take_back(struct step_run *run)
 	return r == -ECANCELED ? 0 : r < 0 ? r : -ENODEV;
 }
 
-/* A pod may have renamed it. Another device's name stays with that. */
+/* Restores the original name, which a pod may have changed. If another device has that name by now,
+ * it keeps it. */
 static int give_name(struct step_run *run)
 {
 	const char *own = run->record->origin.rdma;
@@ -497,7 +503,7 @@ static int give_name(struct step_run *run)
 
 	if (r < 0 || !now[0] || !own[0] || strcmp(now, own) == 0)
 		return 0;
-	r = find_at_home(run, &s, &dev);
+	r = attach_rdma_find_in_host(run, &s, &dev);
 	if (r == 0)
 		r = rdma_rename(s, dev.index, own, run->err);
 	return r == -EEXIST ? 0 : r;
@@ -516,14 +522,14 @@ static int bring_own(struct step_run *run)
 	       function_has(run->hw, rec->function, "infiniband")) {
 		char now[RDMA_NAME_SIZE];
 
-		/* In the host, but under another name. */
+		/* The device has already returned to the host, under another name. */
 		if (function_rdma(run->hw, rec->function, now) == 0 && now[0])
 			return 0;
 		if (!run_again_later(&retries))
-			return err_set(run->err, -EAGAIN,
-				       "%s: its RDMA device %s is in a namespace that is on its "
-				       "way out",
-				       rec->function, name);
+			return err_set(
+				run->err, -EAGAIN,
+				"%s: its RDMA device %s is in a namespace that is being deleted",
+				rec->function, name);
 	}
 	if (r == -ENODEV)
 		return 0;
@@ -541,13 +547,12 @@ static int count_contexts(struct step_run *run, uint64_t *ret)
 {
 	struct nldev_dev dev;
 	struct nlsock *s = NULL;
-	int r = find_at_home(run, &s, &dev);
+	int r = attach_rdma_find_in_host(run, &s, &dev);
 
 	return r < 0 ? r : rdma_contexts(s, dev.index, ret, run->err);
 }
 
-/* What a process that exits had open ends by itself, and so does what we have open to look at it.
- */
+/* Retries while the device is open: exiting processes, and our own scans, close it soon. */
 int attach_rdma_is_open(struct step_run *run)
 {
 	struct retries retries = {0};
@@ -561,7 +566,7 @@ int attach_rdma_is_open(struct step_run *run)
 	return r == 0 ? n > 0 : r == -ENODEV ? 0 : r;
 }
 
-/* A kernel driver makes it in the host, under a name of its own; udev may give it another. */
+/* The driver creates the device in the host under a default name, which udev may change. */
 int attach_rdma_renewed(struct step_run *run)
 {
 	struct retries retries = {0};

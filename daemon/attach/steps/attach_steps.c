@@ -1,4 +1,5 @@
-/* attach_steps.c - a device from the host into a pod. */
+// SPDX-License-Identifier: Apache-2.0
+/* attach_steps.c - the steps that attach a device of the host to a pod. */
 #include "attach_steps.h"
 
 #include <net/if_arp.h>
@@ -7,13 +8,13 @@
 #include "function_files.h"
 #include "identity.h"
 #include "kill_point.h"
-#include "netdev_look.h"
+#include "netdev_state_read.h"
 #include "stacked.h"
 #include "vf_admin.h"
 
 /* --- record ----------------------------------------------------------------------------------- */
 
-/* Whoever asked may know the namespace already; a path alone is made sure of here. */
+/* Opens the pod's namespace; if the request has only its path, identifies it. */
 static int identify_netns(struct step_run *run)
 {
 	struct netns_id *id = &run->record->owner.netns, seen;
@@ -33,7 +34,8 @@ static int identify_netns(struct step_run *run)
 	return 0;
 }
 
-/* There it would be nobody's: it could neither be told from a free one nor be returned. */
+/* Rejects the host's namespace: a device attached there could neither be distinguished from a free
+ * one nor be returned. */
 static int refuse_host(struct step_run *run)
 {
 	const struct netns_id *id = &run->record->owner.netns;
@@ -48,7 +50,7 @@ static int refuse_host(struct step_run *run)
 	return r;
 }
 
-static int look_in_host(struct step_run *run)
+static int find_in_host(struct step_run *run)
 {
 	const char *function = run->record->function;
 	struct nlsock *s = NULL;
@@ -72,29 +74,31 @@ static int check_unused(struct step_run *run)
 	char origin[IFNAMSIZ], upper[IFNAMSIZ];
 
 	if (attach_alias_origin(run->seen.alias, origin))
-		return err_set(run->err, -EBUSY,
-			       "%s is dirty: %s still bears the mark of an attachment, \"%s\"",
-			       run->record->function, nd->name, run->seen.alias);
+		return err_set(
+			run->err, -EBUSY,
+			"%s is not clean: the ifalias of %s is still that of an attachment, \"%s\"",
+			run->record->function, nd->name, run->seen.alias);
 	if (run->seen.more_altnames)
 		return err_set(run->err, -E2BIG,
-			       "%s: %s has more alternative names than could be given back to it",
+			       "%s: %s has more alternative names than can be restored",
 			       run->record->function, nd->name);
-	/* One stays behind, and would look like the one that has come back. */
+	/* The other netdev would stay in the host, and look like one that was returned. */
 	if (!run->record->plan.in_host && function_own_netdevs(run->hw, run->record->function) > 1)
-		return err_set(run->err, -EOPNOTSUPP,
-			       "%s has several netdevs in the host, one of each port: which one is "
-			       "meant cannot be told",
-			       run->record->function);
+		return err_set(
+			run->err, -EOPNOTSUPP,
+			"%s has several netdevs in the host, one per port: cannot choose one",
+			run->record->function);
 	if (nd->master)
 		return err_set(run->err, -EBUSY, "%s is in use: %s belongs to a bond or bridge",
 			       run->record->function, nd->name);
 	if (netdev_upper_here(run->hw, nd->name, upper))
-		return err_set(run->err, -EBUSY, "%s is in use: %s sits on %s",
+		return err_set(run->err, -EBUSY, "%s is in use: %s is stacked on %s",
 			       run->record->function, upper, nd->name);
 	return 0;
 }
 
-/* VFs are there, with their netdevs, before their PF counts them: sriov_numvfs is still written. */
+/* Retries -ENODEV: while sriov_numvfs is being written, VFs and their netdevs exist before their PF
+ * reports them. */
 static int attach_read_settings(struct step_run *run, struct vf_settings *ret)
 {
 	struct retries retries = {0};
@@ -130,19 +134,35 @@ static int fill_origin(struct step_run *run)
 	o->addr_len = nd->addr_len;
 	memcpy(o->link, nd->link, sizeof(o->link));
 	o->up = nd->flags & IFF_UP;
-	attach_look_at_state(run, &o->state);
+	attach_take_snapshot(run, &o->state);
 	return fill_pf(run, o);
 }
 
-static int look_and_fill(struct step_run *run)
+/* The driver may have been changed since the request was decided. */
+static int fill_without_netdev(struct step_run *run)
+{
+	struct link_origin *o = &run->record->origin;
+	const char *function = run->record->function;
+
+	if (function_has(run->hw, function, "net"))
+		return err_set(run->err, -EBUSY, "%s now has a netdev", function);
+	if (!function_has(run->hw, function, "driver"))
+		return err_set(run->err, -EBUSY, "%s has no driver", function);
+	memset(o, 0, sizeof(*o));
+	return fill_pf(run, o);
+}
+
+static int check_and_record_origin(struct step_run *run)
 {
 	const bool moves = !run->record->plan.in_host;
 	int r = moves ? identify_netns(run) : 0;
 
 	if (r == 0 && moves)
 		r = refuse_host(run);
+	if (r == 0 && run->record->plan.no_netdev)
+		return fill_without_netdev(run);
 	if (r == 0)
-		r = look_in_host(run);
+		r = find_in_host(run);
 	if (r < 0 || !run_is_vf(run))
 		return r < 0 ? r : stacked_fill(run);
 	r = check_unused(run);
@@ -151,7 +171,7 @@ static int look_and_fill(struct step_run *run)
 	return r < 0 ? r : attach_rdma_note(run);
 }
 
-/* A record that is not free has its origin: what the device looks like now may be our own work. */
+/* A record that is not free keeps its origin: the device's current state may be our own work. */
 int attach_step_record(struct step_run *run)
 {
 	struct attach_record *rec = run->record;
@@ -160,9 +180,9 @@ int attach_step_record(struct step_run *run)
 	if (rec->state == ATTACH_ATTACHING || rec->state == ATTACH_IN_POD)
 		return rec->plan.in_host ? 0 : run_open_pod(run);
 	if (rec->state != ATTACH_FREE)
-		return err_set(run->err, -EBUSY, "%s has not come back yet: it is %s",
+		return err_set(run->err, -EBUSY, "%s has not been returned yet (state %s)",
 			       rec->function, attach_state_name(rec->state));
-	r = look_and_fill(run);
+	r = check_and_record_origin(run);
 	if (r < 0)
 		return r;
 	identity_note(run);
@@ -173,14 +193,15 @@ int attach_step_record(struct step_run *run)
 		rec->state = ATTACH_FREE;
 		rec->serial--;
 	}
-	return r == 0 && run_is_vf(run) ? return_renew_before(run) : r;
+	return r == 0 && run_is_vf(run) && !rec->plan.no_netdev ? return_renew_before_attach(run)
+								: r;
 }
 
 /* --- admin ------------------------------------------------------------------------------------ */
 
-/* Some drivers (igbvf) take a MAC that the PF set only with their next reset, and refuse to be told
- * the same; others (mlx5) want to be told. So it is tried on the closed device, and what came of it
- * is seen when it is up. */
+/* Sets the VF's MAC, which was just set through the PF, on its netdev, too. mlx5 needs that; igbvf
+ * rejects it, and applies the MAC set through the PF only with its next reset. So the netdev is set
+ * down first and the error is ignored: attach_step_verify() checks the MAC after it is up. */
 static int set_own_mac(struct step_run *run)
 {
 	const struct net_plan *plan = &run->record->plan;
@@ -213,16 +234,14 @@ int attach_step_admin(struct step_run *run)
 		return 0;
 	if (!rec->origin.pf[0])
 		return err_set(run->err, -EOPNOTSUPP,
-			       "%s is no virtual function: it has no PF that could set what is "
-			       "wanted",
-			       rec->function);
+			       "%s is not a VF: it has no PF to apply the settings", rec->function);
 	r = vf_admin_write(run, &want);
-	return r == 0 && rec->plan.has_mac ? set_own_mac(run) : r;
+	return r == 0 && rec->plan.has_mac && !rec->plan.no_netdev ? set_own_mac(run) : r;
 }
 
 /* --- move ------------------------------------------------------------------------------------- */
 
-/* The kernel says no more than that something exists. */
+/* Checks why a move failed with -EEXIST: the kernel does not report what exists. */
 static bool is_name_taken(struct step_run *run)
 {
 	struct netdev_seen other;
@@ -235,13 +254,14 @@ static bool is_name_taken(struct step_run *run)
 static int move_failed(struct step_run *run, int r)
 {
 	if (r == -EEXIST && is_name_taken(run))
-		return err_set(run->err, r, "the pod has an interface %s already",
+		return err_set(run->err, r, "the pod already has an interface %s",
 			       run->record->plan.ifname);
 	return err_wrap(run->err, "%s: moving %s into the pod", run->record->function,
 			run->seen.netdev.name);
 }
 
-/* What the interface is to be; alias: room for one. */
+/* The desired settings of the interface. alias: buffer for its alias, to which the result
+ * points. */
 static struct netdev_change wanted_link(const struct step_run *run, char alias[ATTACH_ALIAS_SIZE])
 {
 	const struct attach_record *rec = run->record;
@@ -288,8 +308,8 @@ static int move_from_host(struct step_run *run)
 	return r < 0 ? move_failed(run, r) : 0;
 }
 
-/* The RDMA device takes its IPoIB netdev down and makes it anew where it goes, so it goes first;
- * the new one comes when it is ready. */
+/* Moving an RDMA device deletes its IPoIB netdev and recreates it in the new namespace, so the RDMA
+ * device goes first. The new netdev may appear later. */
 static int move_ipoib_first(struct step_run *run)
 {
 	struct retries retries = {0};
@@ -327,8 +347,9 @@ int attach_step_move(struct step_run *run)
 
 /* --- configure -------------------------------------------------------------------------------- */
 
-/* Neighbours learn of new addresses by themselves, and addresses are usable at once while duplicate
- * detection runs (RFC 4429). A kernel that lacks one does without. */
+/* Makes the kernel announce new addresses to neighbours, and makes addresses usable while duplicate
+ * address detection runs (RFC 4429). Stops without an error at the first setting that the kernel
+ * lacks: the ones after it depend on the same option (IPv6, optimistic DAD). */
 static int set_sysctls(struct step_run *run)
 {
 	static const struct sysctl_setting settings[] = {
@@ -377,14 +398,15 @@ int attach_step_configure(struct step_run *run)
 	return r < 0 ? err_wrap(run->err, "%s in the pod", run->record->plan.ifname) : 0;
 }
 
-/* --- the rest --------------------------------------------------------------------------------- */
+/* --- rdma, verify, done ----------------------------------------------------------------------- */
 
 int attach_step_rdma(struct step_run *run)
 {
 	return run->record->plan.soft_roce ? attach_rdma_make(run) : attach_rdma_move(run);
 }
 
-/* A MAC that the driver takes over from the PF may arrive a moment after the interface is up. */
+/* Retries while only the MAC differs: a driver may apply the MAC set through the PF shortly after
+ * the interface is up. */
 int attach_step_verify(struct step_run *run)
 {
 	struct retries retries = {0};
@@ -396,8 +418,10 @@ int attach_step_verify(struct step_run *run)
 		first = (struct err){0};
 		r = attach_compare(run, &drift, &first);
 	} while (r == 0 && drift == VF_MAC && run_again_later(&retries));
-	if (r < 0 || !drift)
-		return r < 0 ? r : attach_rdma_verify(run);
+	if (r < 0 || (!drift && run->record->plan.no_netdev))
+		return r;
+	if (!drift)
+		return attach_rdma_verify(run);
 	*run->err = first;
 	return first.code;
 }

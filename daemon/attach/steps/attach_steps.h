@@ -1,5 +1,6 @@
-/* attach_steps.h - what the steps do, one function each. Internal to attach/. Each returns 0, or a
- * negative errno with the sentence in the job. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* attach_steps.h - the steps, one function each. Internal to attach/. Each returns 0, or a negative
+ * errno with the message in the job. */
 #pragma once
 
 #include "step_run.h"
@@ -20,39 +21,41 @@ int return_step_renew(struct step_run *);
 int return_step_verify(struct step_run *);
 int return_step_done(struct step_run *);
 
-/* What whoever has a netdev may have set, and a move keeps. Not IFF_NOARP: the sysctls that a move
- * makes anew depend on it (accept_dad, ipv6_add_dev() in linux/net/ipv6/addrconf.c), and taking it
- * away afterwards leaves them so; it is answered with a new netdev, like other flags. */
+/* Flags that a pod may have set on its netdev, and that a move keeps. Not IFF_NOARP: the sysctls
+ * that a move recreates depend on it (accept_dad, ipv6_add_dev() in linux/net/ipv6/addrconf.c), and
+ * clearing the flag afterwards does not reset them. Like other flags, it requires a new netdev. */
 #define PODS_FLAGS ((unsigned)(IFF_PROMISC | IFF_ALLMULTI))
-/* Name, alias, MTU and flags as they were, wherever the netdev is; then settings of the PF, MAC, up
- * or down. */
-int return_bring_home(struct step_run *);
-/* Once the old netdev is gone: a name that only the mark has told is none where udev names the new
- * one. */
+/* Moves the netdev to the host, from whichever namespace it is in, and restores name, alias, MTU
+ * and flags. */
+int return_move_to_host(struct step_run *);
+/* Called once the old netdev was deleted: forgets a name that only the mark has provided, if udev
+ * names the new netdev. */
 void return_forget_told_name(struct step_run *);
+/* Restores the PF's settings, the MAC, and up or down. */
 int return_restore(struct step_run *);
-/* Gives the function a new netdev, which is at home: the old one, or its RDMA device, is where
- * nobody can get it. -EAGAIN: that must not be. */
+/* Gives the function a new netdev, in the host, because the old one, or its RDMA device, is in a
+ * namespace that cannot be entered. -EAGAIN: it must not get one. */
 int return_replace(struct step_run *);
-/* Before it goes into a pod: if an interface of whichever namespace sits on the netdev of `seen`,
- * or that cannot be seen, the function gets a new one, on which none does. -EBUSY: it must not; one
- * of which nothing can be seen and that must not get one stays as it is. */
-int return_renew_before(struct step_run *);
-/* Why a function gets a new netdev, of what netdev_state_differ() tells and of what sits on the
- * netdev: 1, something; negative, nobody can tell. Pure. */
+/* Called before an attach. If an interface of any namespace is stacked on the netdev of `seen`, or
+ * if that is unknown, the function gets a new netdev without any. -EBUSY: it must not get one. If
+ * it must not and nothing could be found out, the netdev is used as it is. */
+int return_renew_before_attach(struct step_run *);
+/* Why a function gets a new netdev, according to netdev_state_differ() and to `uppers`: > 0, an
+ * interface is stacked on the netdev, or its RDMA device is open; < 0, unknown. Pure. */
 enum renewal return_renewal(uint32_t different, uint32_t unknown, int uppers, enum clean_mode);
-/* What the netdev of `seen`, in the host, is like, with a new secret; nothing without one: there
- * would be nothing to compare with later. */
-void attach_look_at_state(struct step_run *, struct netdev_state *ret);
-/* `at` and `seen` are the host's. -ENODEV: it is not there. */
-int return_look_at_home(struct step_run *);
-/* The MAC of `seen` is the one that it had. */
+/* Takes a snapshot of the netdev of `seen`, in the host, with a new secret. Without a secret the
+ * snapshot stays empty: it could not be compared later. */
+void attach_take_snapshot(struct step_run *, struct netdev_state *ret);
+/* Finds the netdev in the host; sets `at` and `seen`. -ENODEV: not found. */
+int return_find_in_host(struct step_run *);
+/* True if the netdev of `seen` has its original MAC. */
 bool return_has_own_mac(const struct step_run *);
 
-/* Compares the attachment in its pod with what is wanted. *ret_drift: bits as in struct attach_job;
- * *first: the first difference in a sentence. 0, or why it could not be compared. */
+/* Compares the attachment in its pod with its plan. *ret_drift: bits as in struct attach_job;
+ * *first: the message of the first difference. Returns 0, or the error of a comparison that
+ * failed. */
 int attach_compare(struct step_run *, unsigned *ret_drift, struct err *first);
-/* Everything that the pod's interface is to have: the plan's and IPAM's. */
+/* The addresses and routes of the pod's interface: the plan's and IPAM's. */
 struct wanted_net {
 	struct ip_prefix ips[2 * PLAN_IPS_MAX];
 	size_t n_ips;
@@ -60,6 +63,6 @@ struct wanted_net {
 	size_t n_routes;
 };
 void attach_wanted_net(const struct attach_record *, struct wanted_net *ret);
-/* Name, alias, MTU and (if the PF does not keep it) MAC of the interface in the pod, as far as they
- * differ; `at` and `seen` are its. */
+/* Sets name, alias, MTU and (if the PF does not keep it) MAC of the interface in the pod, if they
+ * differ. `at` and `seen` must be the interface's. */
 int attach_settle_in_pod(struct step_run *);

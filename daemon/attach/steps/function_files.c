@@ -1,4 +1,5 @@
-/* function_files.c - one function in sysfs. */
+// SPDX-License-Identifier: Apache-2.0
+/* function_files.c - reads and writes the sysfs files of one function. */
 #include "function_files.h"
 
 #include <fcntl.h>
@@ -202,12 +203,11 @@ int function_unbind(const struct hw *hw, const char *function, struct err *e)
 
 	if (r == 0 && sysfs_exists(dir, "driver"))
 		r = write_name(dir, "driver/unbind", function);
-	return r < 0 ? err_set(e, r, "%s: taking its driver from it: %s", function, strerror(-r))
-		     : 0;
+	return r < 0 ? err_set(e, r, "%s: unbinding its driver: %s", function, strerror(-r)) : 0;
 }
 
-/* The kernel chooses the driver as it did at first, driver_override included. Its answer is about
- * the write: what counts is whether there is a driver afterwards. */
+/* The kernel chooses the driver as it did at first, with driver_override. The write may succeed
+ * although no driver binds, so check that there is one afterwards. */
 int function_bind(const struct hw *hw, const char *function, struct err *e)
 {
 	AUTO_FD dir = open_function(hw, function);
@@ -218,6 +218,5 @@ int function_bind(const struct hw *hw, const char *function, struct err *e)
 		if (r == 0 && !sysfs_exists(dir, "driver"))
 			r = -ENODEV;
 	}
-	return r < 0 ? err_set(e, r, "%s: giving it back to its driver: %s", function, strerror(-r))
-		     : 0;
+	return r < 0 ? err_set(e, r, "%s: binding its driver: %s", function, strerror(-r)) : 0;
 }

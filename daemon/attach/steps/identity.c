@@ -1,11 +1,12 @@
-/* identity.c - a record is compared with what is there. */
+// SPDX-License-Identifier: Apache-2.0
+/* identity.c - compares a record with the current device. */
 #include "identity.h"
 
 #include "function_files.h"
 #include "host_view.h"
 #include "vf_admin.h"
 
-/* In records whose boot is not this one, whichever it was. */
+/* Boot ID for records of another, unknown boot. */
 static const char before[] = "before";
 
 void identity_note(struct step_run *run)
@@ -31,7 +32,7 @@ static bool is_marked_or_away(struct step_run *run)
 	if (!run_is_vf(run))
 		return true;
 	if (r == 0)
-		r = run_look(run, &run->host);
+		r = run_find_in(run, &run->host);
 	return r < 0 || attach_alias_origin(run->seen.alias, ignored);
 }
 
@@ -49,7 +50,7 @@ static int compare_boot(struct step_run *run)
 	boot_id_read(run->hw, now);
 	if (!now[0])
 		return was[0] ? err_set(run->err, -ENODATA,
-					"%s: in which boot it was attached cannot be compared: "
+					"%s: cannot determine the boot in which it was attached: "
 					"proc/sys/kernel/random/boot_id cannot be read",
 					run->record->function)
 			      : 0;
@@ -67,10 +68,11 @@ static int compare_ids(struct step_run *run)
 	if (!was->vendor || function_ids(run->hw, function, &vendor, &device) < 0 ||
 	    (vendor == was->vendor && device == was->device))
 		return 0;
-	return err_set(run->err, -ESTALE,
-		       "%s is another device than the one that was attached, nothing is written to "
-		       "it: it is a %04x:%04x, that was a %04x:%04x",
-		       function, vendor, device, was->vendor, was->device);
+	return err_set(
+		run->err, -ESTALE,
+		"%s is not the device that was attached, so it is not changed: it is %04x:%04x, "
+		"that was %04x:%04x",
+		function, vendor, device, was->vendor, was->device);
 }
 
 static int other_vf(struct step_run *run)
@@ -83,10 +85,11 @@ static int other_vf(struct step_run *run)
 	if (function_pf(run->hw, function, pf, &vf) < 0 ||
 	    (strcmp(pf, o->pf) == 0 && vf == o->vf_index))
 		return 0;
-	return err_set(run->err, -ESTALE,
-		       "%s is another device than the one that was attached, nothing is written to "
-		       "it: it is VF %d of %s, that was VF %d of %s",
-		       function, vf, pf[0] ? pf : "nothing", o->vf_index, o->pf);
+	return err_set(
+		run->err, -ESTALE,
+		"%s is not the device that was attached, so it is not changed: it is VF %d of %s, "
+		"that was VF %d of %s",
+		function, vf, pf[0] ? pf : "nothing", o->vf_index, o->pf);
 }
 
 static int compare_pf(struct step_run *run)
@@ -101,8 +104,9 @@ static int compare_pf(struct step_run *run)
 	return vf_admin_find_pf(run) == -ESTALE ? -ESTALE : 0;
 }
 
-/* With the old one went everything that was done to it. */
-static bool is_made_anew(const struct step_run *run)
+/* True if the function was removed and created again: then nothing that was done to the old one
+ * remains. */
+static bool was_recreated(const struct step_run *run)
 {
 	uint64_t was = run->record->origin.identity.folder;
 	uint64_t is = function_folder(run->hw, run->record->function);
@@ -119,7 +123,7 @@ int identity_check(struct step_run *run)
 	r = compare_ids(run);
 	if (r == 0)
 		r = compare_pf(run);
-	return r < 0 ? r : is_made_anew(run);
+	return r < 0 ? r : was_recreated(run);
 }
 
 /* --- the pod ---------------------------------------------------------------------------------- */
@@ -139,8 +143,8 @@ bool identity_is_superseded(struct step_run *run)
 	const struct retries once = {0};
 	char own[ATTACH_ALIAS_SIZE], ignored[IFNAMSIZ];
 
-	if (!run_is_vf(run) || !run->record->owner.netns.ino || run_is_in_its_pod(run) ||
-	    run_find_anywhere(run, &once) < 0 || is_records_netns(run))
+	if (!run_is_vf(run) || run->record->plan.no_netdev || !run->record->owner.netns.ino ||
+	    run_is_in_its_pod(run) || run_find_anywhere(run, &once) < 0 || is_records_netns(run))
 		return false;
 	run_alias(run, own);
 	return attach_alias_origin(run->seen.alias, ignored) && strcmp(run->seen.alias, own) != 0;

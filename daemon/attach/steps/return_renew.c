@@ -1,52 +1,54 @@
-/* return_renew.c - what a pod has left on a netdev beyond what was put back, and the answer to it:
- * a new netdev, on which nothing of the old one can live.
+// SPDX-License-Identifier: Apache-2.0
+/* return_renew.c - finds what a pod has left on a netdev besides the restored settings; a netdev
+ * that is not clean is replaced by a new one.
  *
- * Happy path: look at the whole state -> it is as it was, nothing sits on it. Else: the driver is
- * taken from the function and given back, and what is known by value is put back again. Can fail
- * by: a function that must not be reset, a driver that does not come back (tried again). */
+ * Success: take a snapshot of the whole state -> it equals the original one, nothing is stacked
+ * on the netdev. Otherwise: the driver is unbound and bound again, and all recorded settings are
+ * restored again.
+ * Failures: a function that must not be reset, a driver that does not come back (retried). */
 #include <sys/random.h>
 
 #include "attach_rdma.h"
 #include "attach_steps.h"
 #include "function_files.h"
 #include "kill_point.h"
-#include "netdev_look.h"
+#include "netdev_state_read.h"
 #include "vf_admin.h"
 
-void attach_look_at_state(struct step_run *run, struct netdev_state *ret)
+void attach_take_snapshot(struct step_run *run, struct netdev_state *ret)
 {
 	const struct netdev *nd = &run->seen.netdev;
 	struct nlsock *s = NULL;
 
 	if (getrandom(ret->key, sizeof(ret->key), 0) == sizeof(ret->key) &&
 	    netns_sockets_rtnl(&run->host, &s, NULL) == 0)
-		netdev_look(ret, run->hw, s, nd->ifindex, nd->name);
+		netdev_state_read(ret, run->hw, s, nd->ifindex, nd->name);
 }
 
 struct findings {
 	uint32_t different, unknown;
 	struct netdev_inside inside;
-	int inside_told; /* by netdev_look_inside() */
-	int rdma_open;	 /* attach_rdma_is_open() */
+	int inside_result; /* result of netdev_inside_read() */
+	int rdma_open;	   /* result of attach_rdma_is_open() */
 };
 
-static int return_renew_look(struct step_run *run, struct findings *f)
+static int return_renew_inspect(struct step_run *run, struct findings *f)
 {
 	const struct netdev_state *was = &run->record->origin.state;
 	struct netdev_state is = {.key = {was->key[0], was->key[1]}};
 	struct nlsock *s = NULL;
-	int r = return_look_at_home(run);
+	int r = return_find_in_host(run);
 
 	if (r == 0)
 		r = netns_sockets_rtnl(&run->host, &s, run->err);
 	if (r < 0)
 		return r;
-	netdev_look(&is, run->hw, s, run->seen.netdev.ifindex, run->seen.netdev.name);
+	netdev_state_read(&is, run->hw, s, run->seen.netdev.ifindex, run->seen.netdev.name);
 	*f = (struct findings){0};
 	f->different = netdev_state_differ(was, &is, &f->unknown);
-	f->inside_told = netdev_look_inside(run->hw, run->seen.netdev.ifindex, &f->inside);
+	f->inside_result = netdev_inside_read(run->hw, run->seen.netdev.ifindex, &f->inside);
 	f->rdma_open = attach_rdma_is_open(run);
-	if (f->inside.napi_apart)
+	if (f->inside.napi_differing)
 		f->different |= 1u << STATE_NAPI;
 	return 0;
 }
@@ -67,16 +69,16 @@ static void return_renew_describe(const struct findings *f, char text[ATTACH_LEF
 			 "%sa process that has its RDMA device open", n ? ", " : "");
 }
 
-/* A pool that wants no reset is content with what can be found, and with what a driver may have
- * set. What udev knows by another name is renamed whenever udev comes to it, by its index: a new
- * netdev has another one. */
+/* Is the state unknown? Also if udev still has to rename the netdev, which it does by the ifindex:
+ * a new netdev has another one. A pool with "clean": "restore" accepts that, the result of a
+ * search, and an XPS setting that may be the driver's. */
 static bool return_renew_is_unknown(const struct step_run *run, const struct findings *f)
 {
 	const bool content = run->record->plan.clean == CLEAN_RESTORE;
 
-	return f->unknown & ~(content ? 1u << STATE_XPS : 0) || f->inside_told < 0 ||
+	return f->unknown & ~(content ? 1u << STATE_XPS : 0) || f->inside_result < 0 ||
 	       f->rdma_open < 0 ||
-	       ((f->inside_told == NETDEV_SEARCHED || run->udev_is_next) && !content);
+	       ((f->inside_result == NETDEV_SEARCHED || run->udev_renames) && !content);
 }
 
 enum renewal return_renewal(uint32_t different, uint32_t unknown, int uppers, enum clean_mode clean)
@@ -88,24 +90,23 @@ enum renewal return_renewal(uint32_t different, uint32_t unknown, int uppers, en
 	return clean == CLEAN_ALWAYS_RESET ? RENEWAL_ALWAYS : RENEWAL_NONE;
 }
 
-/* In words, what cannot be told as well. */
+/* Sets the error: what was left behind, or what is unknown. */
 static int left_dirty(struct step_run *run, const struct findings *f, const char *why)
 {
 	char unknown[ATTACH_LEFT_SIZE];
 
 	netdev_sections_text(f->unknown, unknown, sizeof(unknown));
 	if (!run->job->traces[0])
-		return err_set(
-			run->err, -EUCLEAN,
-			"%s: nobody knows whether its pod has left something behind (%.80s)%s",
-			run->record->function, unknown[0] ? unknown : "what sits on it", why);
+		return err_set(run->err, -EUCLEAN, "%s: cannot verify that it is clean (%.80s)%s",
+			       run->record->function,
+			       unknown[0] ? unknown : "interfaces stacked on it", why);
 	return err_set(run->err, -EUCLEAN, "%s: left behind by its pod: %s%s",
 		       run->record->function, run->job->traces, why);
 }
 
-/* --- a new one -------------------------------------------------------------------------------- */
+/* --- a new netdev ----------------------------------------------------------------------------- */
 
-/* A record that cannot be written keeps nothing from coming back: see return_step_record(). */
+/* A failed write does not stop the return: see return_step_record(). */
 static void return_renew_remember(struct step_run *run, bool renewing)
 {
 	struct err ignored = {0};
@@ -121,32 +122,32 @@ static int return_renew_take_away(struct step_run *run)
 
 	run->at = NULL;
 	if (r == 0 && function_has(run->hw, run->record->function, "net"))
-		r = err_set(run->err, -EAGAIN, "%s: its old netdev does not go",
+		r = err_set(run->err, -EAGAIN, "%s: its old netdev does not disappear",
 			    run->record->function);
 	return r;
 }
 
-/* udev gives it the usual ones; what an administrator gave it, nobody else does. One that has
- * become another's stays that. */
+/* Restores the alternative names: udev adds the usual ones, but not those of an administrator. A
+ * name that another netdev has by now is skipped. */
 static void give_altnames(struct step_run *run)
 {
 	char names[ALTNAMES_SIZE], *rest = NULL;
 	struct nlsock *s = NULL;
 
-	if (return_look_at_home(run) < 0 || netns_sockets_rtnl(&run->host, &s, NULL) < 0)
+	if (return_find_in_host(run) < 0 || netns_sockets_rtnl(&run->host, &s, NULL) < 0)
 		return;
 	memcpy(names, run->record->origin.altnames, sizeof(names));
 	for (char *alt = strtok_r(names, " ", &rest); alt; alt = strtok_r(NULL, " ", &rest))
 		netdev_add_altname(s, run->seen.netdev.ifindex, alt, NULL);
 }
 
-/* Drivers set more when their netdev is first used. Before the next pod it shall be as after it, or
- * that would look like the pod's. One that cannot be brought up now is none the worse for it. */
+/* Brings the netdev up and down once: drivers change settings at the first use, which would later
+ * look like changes by the next pod. It is no error if it cannot be brought up. */
 static int use_once(struct step_run *run)
 {
 	const struct netdev_change up = {.netns_fd = -1, .up = 1}, down = {.netns_fd = -1};
 	struct nlsock *s = NULL;
-	int r = return_look_at_home(run);
+	int r = return_find_in_host(run);
 
 	if (r == -ENODEV || run->record->origin.up)
 		return 0;
@@ -160,7 +161,7 @@ static int use_once(struct step_run *run)
 
 static int put_back(struct step_run *run)
 {
-	int r = return_bring_home(run);
+	int r = return_move_to_host(run);
 
 	if (r == 0)
 		r = attach_rdma_renewed(run);
@@ -171,14 +172,15 @@ static int put_back(struct step_run *run)
 	return r < 0 ? r : return_restore(run);
 }
 
-/* Nobody has had it: what it is like is what it was, for whoever has to look again. */
-static int know_anew(struct step_run *run)
+/* No pod has used the new netdev yet, so its state becomes the original state for later
+ * comparisons. */
+static int snapshot_new_netdev(struct step_run *run)
 {
 	struct link_origin *o = &run->record->origin;
-	int r = return_look_at_home(run);
+	int r = return_find_in_host(run);
 
 	if (r == 0)
-		attach_look_at_state(run, &o->state);
+		attach_take_snapshot(run, &o->state);
 	return r == -ENODEV ? 0 : r;
 }
 
@@ -200,13 +202,14 @@ static int renew(struct step_run *run)
 	if (r == 0)
 		r = put_back(run);
 	if (r == 0)
-		r = know_anew(run);
+		r = snapshot_new_netdev(run);
 	if (r == 0)
 		return_renew_remember(run, false);
 	return r;
 }
 
-/* A PF's driver takes its VFs along, and one of two ports the other port's netdev. */
+/* Why the function must not get a new netdev; NULL = it may. Unbinding a PF's driver removes its
+ * VFs; if a function has two ports, it also removes the other port's netdev. */
 static const char *why_not(const struct step_run *run)
 {
 	if (function_has(run->hw, run->record->function, "virtfn0"))
@@ -226,10 +229,11 @@ int return_replace(struct step_run *run)
 	if (!run_is_vf(run) || !function_is_there(run->hw, run->record->function))
 		return -EAGAIN;
 	if (why)
-		return err_set(run->err, -EAGAIN,
-			       "%s: it is in a namespace that nobody can enter, and that something "
-			       "keeps%s",
-			       run->record->function, why);
+		return err_set(
+			run->err, -EAGAIN,
+			"%s: its netdev is stuck in an unreachable namespace, pinned by a socket "
+			"or mount%s",
+			run->record->function, why);
 	r = renew(run);
 	if (r == 0)
 		run->job->renewal = RENEWAL_BEYOND;
@@ -242,19 +246,19 @@ static const char *why_not_before(const struct step_run *run)
 							: why_not(run);
 }
 
-int return_renew_before(struct step_run *run)
+int return_renew_before_attach(struct step_run *run)
 {
 	const int ifindex = run->seen.netdev.ifindex;
 	struct netdev_inside inside = {0};
 	const struct netdev_upper *u = &inside.first;
-	int r = netdev_look_inside(run->hw, ifindex, &inside);
+	int r = netdev_inside_read(run->hw, ifindex, &inside);
 
-	/* A pool that wants no reset is content with what can be found. */
+	/* A pool with "clean": "restore" accepts the result of a search. */
 	if (!inside.n_uppers && (r >= 0 || run->record->plan.clean == CLEAN_RESTORE))
 		return 0;
 	if (inside.n_uppers && why_not_before(run))
 		return err_set(run->err, -EBUSY,
-			       "%s is in use: %.15s %.15s in namespace net:[%u] sits on it%s",
+			       "%s is in use: %.15s %.15s in namespace net:[%u] is stacked on it%s",
 			       run->record->function, u->kind[0] ? u->kind : "interface", u->name,
 			       u->netns, why_not_before(run));
 	if (why_not(run))
@@ -268,7 +272,7 @@ int return_renew_before(struct step_run *run)
 	return journal_write(run->job->journal, run->record, true, run->err);
 }
 
-/* A function without a netdev has none that could be dirty. */
+/* Success if the function has no netdev. */
 int return_step_renew(struct step_run *run)
 {
 	struct findings f;
@@ -276,12 +280,12 @@ int return_step_renew(struct step_run *run)
 	int r;
 
 	run->job->traces[0] = '\0';
-	if (run->job->renewal == RENEWAL_BEYOND) /* it is new */
+	if (run->job->renewal == RENEWAL_BEYOND) /* it is new already */
 		return 0;
 	run->job->renewal = RENEWAL_NONE;
 	if (!run_is_vf(run) || !function_is_there(run->hw, run->record->function))
 		return 0;
-	r = return_renew_look(run, &f);
+	r = return_renew_inspect(run, &f);
 	if (r == -ENODEV && !function_has(run->hw, run->record->function, "net"))
 		return 0;
 	if (r < 0)

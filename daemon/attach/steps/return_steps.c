@@ -1,4 +1,6 @@
-/* return_steps.c - a device from wherever an attach has left it back into the host, as it was. */
+// SPDX-License-Identifier: Apache-2.0
+/* return_steps.c - the steps that return a device to the host in its original state, from wherever
+ * an attach has left it. */
 #include <ctype.h>
 #include <linux/if_ether.h>
 #include <net/if_arp.h>
@@ -16,8 +18,7 @@
 
 /* --- record ----------------------------------------------------------------------------------- */
 
-/* What is on the disk already leads to a return, too: a disk that cannot be written keeps no device
- * from coming back. */
+/* A failed write is ignored: the record on the disk leads to a return after a restart, too. */
 int return_step_record(struct step_run *run)
 {
 	struct err ignored = {0};
@@ -34,11 +35,11 @@ int return_step_record(struct step_run *run)
 	return 0;
 }
 
-/* A namespace lives as long as a socket in it, a descriptor that is on its way from one process to
- * another, or a mount that only a container sees. None of them lets anybody in. */
+/* A namespace may be pinned by a socket in it, by a descriptor in transit between two processes, or
+ * by a mount that only a container sees. By none of them can it be entered. */
 static int if_beyond(struct step_run *run, int r)
 {
-	return r == -EAGAIN && run->job->insist ? return_replace(run) : r;
+	return r == -EAGAIN && run->job->may_replace ? return_replace(run) : r;
 }
 
 int return_step_rdma(struct step_run *run)
@@ -48,7 +49,8 @@ int return_step_rdma(struct step_run *run)
 
 /* --- move ------------------------------------------------------------------------------------- */
 
-/* While somebody else has its name: unlike any name that a pod's interface or udev gives. */
+/* A name to use while another interface has the original one. It differs from all names of pod
+ * interfaces and of udev. */
 static void spare_name(const char *function, char ret[IFNAMSIZ])
 {
 	char digits[DEV_ID_SIZE];
@@ -61,7 +63,7 @@ static void spare_name(const char *function, char ret[IFNAMSIZ])
 	snprintf(ret, IFNAMSIZ, "roce%.11s", digits + (n > 11 ? n - 11 : 0));
 }
 
-/* In a pod's hands: away, or at home with our mark still on it. */
+/* Is the netdev still the pod's: in another namespace, or in the host with our mark? */
 static bool is_away(const struct step_run *run)
 {
 	char ignored[IFNAMSIZ];
@@ -69,7 +71,8 @@ static bool is_away(const struct step_run *run)
 	return !run->at->is_host || attach_alias_origin(run->seen.alias, ignored);
 }
 
-/* Of a device that nobody has looked at before: what a driver starts with. */
+/* The value to restore. If none was recorded (mtu 0): the driver's default for an Ethernet netdev
+ * that is still the pod's, otherwise 0, no change. */
 static uint32_t own_value(const struct step_run *run, size_t field)
 {
 	const struct link_origin *o = &run->record->origin;
@@ -79,8 +82,9 @@ static uint32_t own_value(const struct step_run *run, size_t field)
 	return link_fields[field].initial;
 }
 
-/* What is to change before it is as it was; the MAC follows when the PF allows it again. */
-static struct netdev_change home_change(const struct step_run *run, const char *name)
+/* The changes that restore the original state, except the MAC, which can be set only after the PF's
+ * settings. */
+static struct netdev_change origin_change(const struct step_run *run, const char *name)
 {
 	const struct link_origin *o = &run->record->origin;
 	const unsigned flags = run->seen.netdev.flags;
@@ -93,8 +97,8 @@ static struct netdev_change home_change(const struct step_run *run, const char *
 	for (size_t i = 0; i < N_LINK_FIELDS; i++)
 		c.link[i] = own_value(run, i);
 	netdev_change_trim(&c, &run->seen);
-	/* A name may change only while the device is down, before Linux 6.2; a move takes it down.
-	 */
+	/* Before Linux 6.2 a name can only be changed while the netdev is down. A move takes it
+	 * down. */
 	if (c.name && c.netns_fd < 0 && flags & IFF_UP)
 		c.up = 0;
 	return c;
@@ -107,7 +111,8 @@ static int take_down(struct step_run *run, struct nlsock *s)
 	return netdev_change(s, run->seen.netdev.ifindex, &down, run->err);
 }
 
-/* The alternative names that it had, but for those that are another's by now. */
+/* Returns the original alternative names, except those that another netdev in the host has by
+ * now. */
 static void free_altnames(struct step_run *run, char ret[ALTNAMES_SIZE])
 {
 	char had[ALTNAMES_SIZE], *rest = NULL;
@@ -124,8 +129,8 @@ static void free_altnames(struct step_run *run, char ret[ALTNAMES_SIZE])
 					      alt);
 }
 
-/* Its own alternative name keeps it from being called so: udev gives a new netdev the usual ones.
- */
+/* Removes the alternative name that equals the name to set: udev adds it to new netdevs, and then
+ * the kernel rejects the name. */
 static int give_up_altname(struct step_run *run, struct nlsock *s, const char *name)
 {
 	char has[ALTNAMES_SIZE], keep[ALTNAMES_SIZE] = "", *rest = NULL;
@@ -142,11 +147,12 @@ static int give_up_altname(struct step_run *run, struct nlsock *s, const char *n
 	return found ? netdev_keep_altnames(s, run->seen.netdev.ifindex, keep, run->err) : 0;
 }
 
-/* Before it is at home, alternative names that it did not have before go: one that is taken keeps
- * it where it is, and one that is free would be taken by it. With the name that it is to have, udev
- * has been at work on a device that came home as net1. Of a device whose origin nobody knows, all
- * of them are the pod's until the mark is gone; udev gives the usual ones again. */
-static int wash(struct step_run *run, struct nlsock *s, const char *name)
+/* Removes XDP programs and alternative names that the netdev did not have originally. This precedes
+ * the move to the host: there, a name in use would make the move fail, and a free one would be
+ * occupied. The original name itself may be such a name, if udev has processed a netdev that
+ * returned as net1. If the original state is unknown, all alternative names count as the pod's
+ * while the mark is there; udev adds the usual ones again. */
+static int return_strip(struct step_run *run, struct nlsock *s, const char *name)
 {
 	const struct netdev *nd = &run->seen.netdev;
 	char keep[ALTNAMES_SIZE];
@@ -161,12 +167,12 @@ static int wash(struct step_run *run, struct nlsock *s, const char *name)
 
 static int change_home(struct step_run *run, const char *name)
 {
-	struct netdev_change c = home_change(run, name);
+	struct netdev_change c = origin_change(run, name);
 	struct nlsock *s = NULL;
 	int r = netns_sockets_rtnl(run->at, &s, run->err);
 
 	if (r == 0)
-		r = wash(run, s, c.name);
+		r = return_strip(run, s, c.name);
 	if (r < 0 || netdev_change_is_empty(&c))
 		return r;
 	if (c.up == 0)
@@ -175,17 +181,18 @@ static int change_home(struct step_run *run, const char *name)
 	if (r == 0)
 		r = netdev_change(s, run->seen.netdev.ifindex, &c, run->err);
 	if (r == 0 && c.netns_fd >= 0)
-		snprintf(run->came_as, sizeof(run->came_as), "%s", name);
+		snprintf(run->arrived_name, sizeof(run->arrived_name), "%s", name);
 	return r;
 }
 
-/* udev renames a device that appears, and a dying namespace hands it back: both at any moment. */
+/* May the error pass? At any moment udev may rename the netdev, and a dying namespace may return it
+ * to the host. */
 static bool return_is_passing(int r)
 {
 	return r == -EBUSY || r == -EEXIST || r == -EAGAIN || err_is_gone(r);
 }
 
-/* A record that has none learns it from the mark, before that goes. */
+/* Takes a missing original name from the mark, before the mark is removed. */
 static void learn_name(struct step_run *run)
 {
 	struct link_origin *o = &run->record->origin;
@@ -194,8 +201,8 @@ static void learn_name(struct step_run *run)
 		attach_alias_origin(run->seen.alias, o->name);
 }
 
-/* Without a mark, a device at home keeps the name that it has; its pod may have chosen it, so it is
- * not recorded: a new netdev has another. */
+/* If the original name is unknown, a netdev in the host keeps its current one. The pod may have
+ * chosen that name, so it is not recorded: a new netdev gets another. */
 static const char *name_to_give(const struct step_run *run, const char *own, const char *spare)
 {
 	if (own[0])
@@ -203,15 +210,15 @@ static const char *name_to_give(const struct step_run *run, const char *own, con
 	return run->at->is_host ? run->seen.netdev.name : spare;
 }
 
-/* Of a device that only its mark tells of, which its pod could write: the name of another interface
- * would keep it from being clean for as long as that is there. A new netdev, once udev has seen it,
- * has a name of its own. */
+/* May a new netdev keep the name that udev gave it? Yes, if the original name comes only from the
+ * mark, which the pod could write: with another interface's name, the device would not be clean as
+ * long as that interface exists. */
 static bool keeps_its_name(const struct step_run *run)
 {
 	return run->record->renewing && !run->record->origin.mtu && run->at && run->at->is_host;
 }
 
-/* Of the host: a container has no /run/udev of its own. */
+/* Does the host's /run/udev have that file? A container has no /run/udev of its own. */
 static bool udev_has(const struct step_run *run, const char *file)
 {
 	char path[64];
@@ -220,15 +227,16 @@ static bool udev_has(const struct step_run *run, const char *file)
 	return faccessat(run->hw->proc_fd, path, F_OK, 0) == 0;
 }
 
-/* What only the mark has told may be a name that the pod chose, and udev keeps a name that somebody
- * has given (NamePolicy=keep of systemd.link): a new netdev is left to udev where it runs. */
+/* A name that comes only from the mark may be the pod's choice, and udev keeps names that were set
+ * explicitly (NamePolicy=keep of systemd.link). So where udev runs, it names the new netdev. */
 void return_forget_told_name(struct step_run *run)
 {
 	if (!run->record->origin.mtu && udev_has(run, "control"))
 		run->record->origin.name[0] = '\0';
 }
 
-/* udev is about to name a new netdev; it notes those that it is done with. */
+/* Does udev still have to name the new netdev? It has a file for each netdev that it has
+ * processed. */
 static bool awaits_udev(const struct step_run *run)
 {
 	char noted[32];
@@ -240,15 +248,16 @@ static bool awaits_udev(const struct step_run *run)
 	return !udev_has(run, noted);
 }
 
-/* A quarter of a second: udev may just have given the name away, to this very device. */
+/* A quarter of a second: udev may just be giving the name to this very netdev. */
 #define OWN_NAME_RETRIES 7
 
-/* A second and a half: udev, where it runs, is slow on a busy node. */
+/* A second and a half: udev is slow on a busy node. */
 #define UDEV_RETRIES 12
 
-/* A dead namespace has handed it back under a name that udev takes for none, and gives it another
- * (UDEV_ALLOWED_CHARS_INPUT of systemd): whoever renames it before would have it renamed again. */
-static bool is_udevs_next(const struct step_run *run)
+/* Will udev rename the netdev? A dead namespace returns it to the host under a name that udev does
+ * not accept (UDEV_ALLOWED_CHARS_INPUT of systemd). A netdev that we rename before udev does is
+ * renamed again. */
+static bool will_udev_rename(const struct step_run *run)
 {
 	const char *c = run->seen.netdev.name;
 
@@ -257,10 +266,10 @@ static bool is_udevs_next(const struct step_run *run)
 	return run->at->is_host && *c;
 }
 
-/* Fine if the function has no netdev any more; one whose driver is just making it anew (IPoIB, when
- * the RDMA device has come back) is waited for. A name that stays taken leaves the netdev in the
- * host under whatever name: it is given a spare one, and not called clean. */
-int return_bring_home(struct step_run *run)
+/* Success if the function has no netdev any more. Waits for a netdev that its driver is recreating
+ * (IPoIB, when the RDMA device has returned). If the original name stays taken, the netdev gets a
+ * spare one in the host, and is not reported as clean. */
+int return_move_to_host(struct step_run *run)
 {
 	const char *name = run->record->origin.name;
 	struct retries retries = {0};
@@ -273,10 +282,10 @@ int return_bring_home(struct step_run *run)
 		if (r == -ENODEV && !function_has(run->hw, run->record->function, "driver"))
 			return 0;
 		if (r == 0 && retries.n < UDEV_RETRIES &&
-		    (is_udevs_next(run) || awaits_udev(run))) {
+		    (will_udev_rename(run) || awaits_udev(run))) {
 			r = -EAGAIN;
 		} else if (r == 0) {
-			run->udev_is_next |= is_udevs_next(run);
+			run->udev_renames |= will_udev_rename(run);
 			learn_name(run);
 			r = change_home(run, name_to_give(run, name, spare));
 		}
@@ -289,24 +298,24 @@ int return_bring_home(struct step_run *run)
 	} while (return_is_passing(r) && run_again_later(&retries));
 	if (r == -ENODEV)
 		return 0;
-	return r < 0 ? err_wrap(run->err, "%s: back into the host", run->record->function) : 0;
+	return r < 0 ? err_wrap(run->err, "%s: moving to the host", run->record->function) : 0;
 }
 
 int return_step_move(struct step_run *run)
 {
-	return run_is_vf(run) ? if_beyond(run, return_bring_home(run)) : stacked_delete(run);
+	return run_is_vf(run) ? if_beyond(run, return_move_to_host(run)) : stacked_delete(run);
 }
 
 /* --- admin ------------------------------------------------------------------------------------ */
 
-int return_look_at_home(struct step_run *run)
+int return_find_in_host(struct step_run *run)
 {
 	int r = run_open_host(run);
 
-	return r < 0 ? r : run_look(run, &run->host);
+	return r < 0 ? r : run_find_in(run, &run->host);
 }
 
-/* Rates are set in one attribute, both. */
+/* Both rates are set by one attribute: if one has to be set, the other has to be, too. */
 static unsigned whole_fields(unsigned fields, unsigned known)
 {
 	if (fields & (VF_MIN_RATE | VF_MAX_RATE))
@@ -314,8 +323,8 @@ static unsigned whole_fields(unsigned fields, unsigned known)
 	return fields;
 }
 
-/* Without one of the PF's, the VF chooses its own with its next reset; a driver that knows no such
- * thing keeps the one there is. */
+/* Clears the MAC that the PF has set; the VF then chooses its own with its next reset. A driver
+ * that cannot clear it keeps the current one. */
 static int forget_mac(struct step_run *run, const struct vf_settings *is)
 {
 	const struct vf_settings none = {.fields = VF_MAC};
@@ -325,8 +334,7 @@ static int forget_mac(struct step_run *run, const struct vf_settings *is)
 	return r == -EOPNOTSUPP || r == -EINVAL || r == -EADDRNOTAVAIL ? 0 : r;
 }
 
-/* Of a device that only its mark is known of: what the PF has set for it is set to what drivers
- * start with. */
+/* If only the mark is known, the drivers' defaults become the original PF settings. */
 static int assume_settings(struct step_run *run)
 {
 	static const struct vf_settings initial = {
@@ -371,12 +379,14 @@ static int restore_settings(struct step_run *run)
 	if (!want.fields)
 		return 0;
 	r = vf_admin_write(run, &want);
-	return r == 0 && want.fields & VF_GUIDS ? return_bring_home(run) : r;
+	return r == 0 && want.fields & VF_GUIDS && !run->record->plan.no_netdev
+		       ? return_move_to_host(run)
+		       : r;
 }
 
-/* A crash may have left it without a driver, or without a netdev: its driver was to take new GUIDs,
- * or to make a new netdev. The record does not say so where it could not be written; a function
- * that has no driver at all had one when it was attached. */
+/* Binds the driver if a crash has left the function without a driver or netdev, while it was
+ * unbound to take new GUIDs or to make a new netdev. If the record could not be written, it does
+ * not show that; but a function without any driver had one when it was attached. */
 static int restore_driver(struct step_run *run)
 {
 	const char *function = run->record->function;
@@ -389,9 +399,9 @@ static int restore_driver(struct step_run *run)
 	    !(run->record->plan.vf.fields & VF_GUIDS))
 		return 0;
 	r = function_bind(run->hw, run->record->function, run->err);
-	while (r == 0 && (r = return_look_at_home(run)) == -ENODEV && run_again_later(&retries))
+	while (r == 0 && (r = return_find_in_host(run)) == -ENODEV && run_again_later(&retries))
 		r = 0;
-	return r < 0 ? r : return_bring_home(run);
+	return r < 0 ? r : return_move_to_host(run);
 }
 
 bool return_has_own_mac(const struct step_run *run)
@@ -403,8 +413,8 @@ bool return_has_own_mac(const struct step_run *run)
 	       memcmp(nd->addr, o->addr, o->addr_len) == 0;
 }
 
-/* The PF has said it already. A driver that lets nobody say it again (igbvf) takes it over when it
- * resets the device, which it does on the way down. */
+/* Makes the driver take over the MAC that the PF has set already. A driver that rejects setting it
+ * on the netdev (igbvf) takes it over at a reset, which happens when the netdev goes down. */
 static int adopt_mac(struct step_run *run, struct nlsock *s)
 {
 	const struct link_origin *o = &run->record->origin;
@@ -417,11 +427,11 @@ static int adopt_mac(struct step_run *run, struct nlsock *s)
 	if (r == 0)
 		r = take_down(run, s);
 	if (r == 0)
-		r = return_look_at_home(run);
+		r = return_find_in_host(run);
 	return r == 0 && !return_has_own_mac(run) ? -EADDRNOTAVAIL : r;
 }
 
-/* InfiniBand's address is made of what the device is, and is not ours to set. */
+/* Restores the MAC. An InfiniBand address is derived from the device and cannot be set. */
 static int restore_mac(struct step_run *run, struct nlsock *s)
 {
 	const struct link_origin *o = &run->record->origin;
@@ -440,35 +450,36 @@ static int restore_mac(struct step_run *run, struct nlsock *s)
 	}
 	r = netdev_change(s, run->seen.netdev.ifindex, &mac, &refused);
 	if (r < 0 && adopt_mac(run, s) < 0)
-		return err_set(run->err, r, "%s: its own MAC: %s", run->seen.netdev.name,
+		return err_set(run->err, r, "%s: restoring its MAC: %s", run->seen.netdev.name,
 			       refused.msg);
 	return 0;
 }
 
-/* A pod that is alive may put another interface, a veth or the like, in the place where we saw the
- * function's, with the same index. The name was free here before, so what bears it is what came. */
-static void send_away(struct step_run *run)
+/* Deletes an interface that was moved to the host by mistake: a running pod may replace the
+ * function's netdev, after we saw it, by a veth or the like with the same ifindex. The name was
+ * free in the host before, so the interface that has it now is the one that was moved. */
+static void delete_wrong_netdev(struct step_run *run)
 {
 	struct netdev_seen other;
 	struct nlsock *s = NULL;
 
-	if (run->came_as[0] && netns_sockets_rtnl(&run->host, &s, NULL) == 0 &&
-	    netdev_by_name(s, run->came_as, &other, NULL) == 0 && other.netdev.kind[0])
+	if (run->arrived_name[0] && netns_sockets_rtnl(&run->host, &s, NULL) == 0 &&
+	    netdev_by_name(s, run->arrived_name, &other, NULL) == 0 && other.netdev.kind[0])
 		netdev_delete(s, other.netdev.ifindex, NULL);
-	run->came_as[0] = '\0';
+	run->arrived_name[0] = '\0';
 }
 
-/* Seen by its function: an index is anybody's. */
-static int look_what_came(struct step_run *run)
+/* Finds the netdev by its function: its ifindex may be another interface's. */
+static int find_arrived(struct step_run *run)
 {
 	struct retries retries = {0};
-	int r = return_look_at_home(run);
+	int r = return_find_in_host(run);
 
 	while (r == -ENODEV && function_has(run->hw, run->record->function, "net")) {
-		send_away(run);
-		r = return_bring_home(run);
+		delete_wrong_netdev(run);
+		r = return_move_to_host(run);
 		if (r == 0)
-			r = return_look_at_home(run);
+			r = return_find_in_host(run);
 		if (r == -ENODEV && !run_again_later(&retries))
 			return err_set(run->err, -EAGAIN,
 				       "%s: its netdev does not stay in the host",
@@ -481,7 +492,7 @@ static int restore_link(struct step_run *run, bool *ret_own_mac)
 {
 	struct netdev_change state = {.netns_fd = -1, .up = run->record->origin.up};
 	struct nlsock *s = NULL;
-	int r = look_what_came(run);
+	int r = find_arrived(run);
 
 	if (r < 0)
 		return r == -ENODEV ? 0 : r;
@@ -494,8 +505,8 @@ static int restore_link(struct step_run *run, bool *ret_own_mac)
 	return r;
 }
 
-/* A VF that is given its MAC tells its PF, which, if it trusts the VF, takes it for the one that an
- * administrator had set. */
+/* Setting a VF's MAC informs its PF. A PF that trusts the VF treats it as if an administrator had
+ * set it, so the PF's settings are restored again afterwards. */
 int return_restore(struct step_run *run)
 {
 	bool own_mac = true;
@@ -511,13 +522,15 @@ int return_restore(struct step_run *run)
 
 int return_step_admin(struct step_run *run)
 {
+	if (run->record->plan.no_netdev)
+		return restore_settings(run);
 	return run_is_vf(run) ? return_restore(run) : 0;
 }
 
 /* --- done ------------------------------------------------------------------------------------- */
 
-/* Whatever the disk says instead when the machine dies: that is of another boot then, and nothing
- * is done to a device for it (identity.h). */
+/* Writes the record without fsync: after a crash of the machine, an older record on the disk is of
+ * another boot, and causes no change of a device (identity.h). */
 int return_step_done(struct step_run *run)
 {
 	int r;

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 /* soft_roce_nodes.c - see soft_roce_nodes.h.
  *
- * The names of the plugin's devices are what counts, and the host's own folder: a node whose number
- * none of them has is left over, from a device that died with its namespace or from before a crash.
- */
+ * The nodes with the names of the plugin's devices, and the host's own folder, are the reference: a
+ * node whose number none of them has is stale, from a device that was deleted with its namespace or
+ * from before a crash. */
 #include "soft_roce_nodes.h"
 
 #include <fcntl.h>
@@ -16,12 +17,12 @@
 #include "cleanup.h"
 #include "sysfs.h"
 
-/* As udev's rules make them: rdma-core, rdma-hw-modules.rules and rdma-umad.rules. */
+/* As in udev's rules: rdma-core, rdma-hw-modules.rules and rdma-umad.rules. */
 #define NODE_MODE 0666
 
 struct folder {
 	int all, by_name; /* descriptors */
-	int host;	  /* /dev/infiniband; -1: there is none */
+	int host;	  /* /dev/infiniband; -1: it does not exist */
 };
 
 static int soft_roce_nodes_failed(const char *what, const char *name, int r, struct err *e)
@@ -29,7 +30,7 @@ static int soft_roce_nodes_failed(const char *what, const char *name, int r, str
 	return err_set(e, r, "device nodes: %s %s: %s", what, name, strerror(-r));
 }
 
-/* One component, never through a link. */
+/* Opens one path component, never through a link. */
 static int open_one(int dir, const char *name, bool make)
 {
 	int fd;
@@ -40,13 +41,13 @@ static int open_one(int dir, const char *name, bool make)
 	return fd < 0 ? -errno : fd;
 }
 
-/* What is for all devices comes with the first one and goes with the last, so one worker at a time
- * changes the folder. Not a lock on a file: every pod with a soft-RoCE device can open the folder,
- * and a lock (flock(2), a lease) that a pod holds would block the workers for ever. No other
- * process changes it: there is one rocelet on a host (lock.h). */
+/* Nodes for all devices are created with the first device and removed with the last, so only one
+ * worker at a time changes the folder. Not a lock on a file: every pod with a soft-RoCE device can
+ * open the folder, and a lock (flock(2), a lease) that a pod holds would block the workers for
+ * ever. No other process changes the folder: only one rocelet runs on a host (lock.h). */
 static pthread_mutex_t folder_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Locked until it is closed. */
+/* Opens and locks the folder; close_folder() unlocks it. */
 static int soft_roce_nodes_open_folder(const struct hw *hw, bool make, struct folder *ret)
 {
 	AUTO_FD all = open_one(hw->dev_fd, SOFT_ROCE_DIR, make);
@@ -68,7 +69,7 @@ static void close_folder(const struct folder *f)
 	pthread_mutex_unlock(&folder_lock);
 }
 
-/* The part of soft_roce_node() behind the folder. */
+/* Returns the file name of soft_roce_node(), without the folder. */
 static void soft_roce_nodes_name_of(const char *id, char ret[SOFT_ROCE_NODE_SIZE])
 {
 	char path[SOFT_ROCE_NODE_SIZE];
@@ -101,8 +102,9 @@ static int make_like(int dir, const char *name, const struct stat *like)
 	return 0;
 }
 
-/* In one step for whoever looks; mknod(2)'s mode is cut by the umask. Devices are worked on at the
- * same time, each by one: what is not finished bears the name of the device that it is for. */
+/* Creates the node atomically: under a temporary name, since mknod(2) applies the umask to the
+ * mode, and then renamed. The temporary name contains the device's, since workers handle several
+ * devices at the same time. */
 static int put_node(int dir, const char *name, const char *owner, const struct stat *like)
 {
 	char fresh[sizeof(".new-") + SOFT_ROCE_NODE_SIZE];
@@ -124,7 +126,7 @@ static int make_node(int dir, const char *name, const char *owner, dev_t dev)
 	return put_node(dir, name, owner, &st);
 }
 
-/* "10:123", as linux/Documentation/ABI/stable/sysfs-devices has it. */
+/* Parses "10:123" (linux/Documentation/ABI/stable/sysfs-devices). */
 static int read_dev(const struct hw *hw, dev_t *ret)
 {
 	char text[32], *colon;
@@ -143,7 +145,7 @@ static int read_dev(const struct hw *hw, dev_t *ret)
 	return 0;
 }
 
-/* --- what is left over ------------------------------------------------------------------------ */
+/* --- stale nodes ------------------------------------------------------------------------------ */
 
 static int is_of_dev(int dir, const char *name, void *arg)
 {
@@ -157,7 +159,8 @@ static bool is_of_plugin(const struct folder *f, dev_t dev)
 	return sysfs_list(f->by_name, ".", is_of_dev, &dev) == -EEXIST;
 }
 
-/* rdma_cm and the host's own are for all devices of the plugin, as long as there is one. */
+/* Is the node for all devices of the plugin? rdma_cm and the host's nodes are, as long as there is
+ * a device. */
 static bool soft_roce_nodes_is_of_all(const struct folder *f, const char *name, dev_t dev)
 {
 	return strcmp(name, "rdma_cm") == 0 || (f->host >= 0 && is_node(f->host, name, dev));
@@ -198,14 +201,15 @@ static int sweep(const struct folder *f)
 	return r < 0 ? r : 0;
 }
 
-/* --- the host's own --------------------------------------------------------------------------- */
+/* --- the host's nodes ------------------------------------------------------------------------- */
 
 struct mirror {
 	const struct folder *folder;
 	const char *owner;
 };
 
-/* Whoever may open it on the host may open it here: this folder is on the host, too. */
+/* Are the nodes equal, with mode and owner? This folder is on the host, too, so it must not give
+ * more access than the host's node. */
 static bool is_alike(int dir, const char *name, const struct stat *like)
 {
 	struct stat st;
@@ -226,7 +230,7 @@ static int mirror_one(int host, const char *name, void *arg)
 	return put_node(m->folder->all, name, m->owner, &st);
 }
 
-/* But for the plugin's own devices, which the host has nodes for, too. */
+/* Copies the host's nodes, except those of the plugin's own devices. */
 static int mirror_host(const struct folder *f, const char *owner)
 {
 	struct mirror m = {f, owner};

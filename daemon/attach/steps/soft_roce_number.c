@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* soft_roce_number.c - see soft_roce_number.h. */
 #include "soft_roce_number.h"
 
@@ -11,7 +12,7 @@ bool soft_roce_number_is_taken(const struct attach_job *job, const char *uverbs)
 	return false;
 }
 
-/* Names of RDMA devices are those of all namespaces. */
+/* The name is random, because names of RDMA devices are unique over all namespaces. */
 static int make_device(struct placeholder *p, struct nlsock *s, const char *ifname, struct err *e)
 {
 	char name[RDMA_NAME_SIZE];
@@ -55,7 +56,8 @@ int placeholders_add(struct placeholders *h)
 	return make_device(p, rdma, ifname, h->run->err);
 }
 
-/* The device first: one that is deleted while its netdev goes is released twice (attach_rdma.c). */
+/* Deletes each device before its netdev: if both were deleted at once, the device's sockets would
+ * be released twice (attach_rdma.c). */
 void placeholders_end(struct placeholders *h)
 {
 	struct nlsock *rtnl = NULL, *rdma = NULL;

@@ -1,18 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
 /* stacked.c - see stacked.h.
  *
- * Happy path: made inside the pod's namespace -> its id into the record; on the way back the kernel
- * says where the netdev of that id is -> deleted there -> the kernel says that it is gone.
- * Can fail by: a namespace that only a socket keeps (nothing can be deleted there; tried again), a
- * pod that moves it meanwhile (found again). */
+ * Success: create the netdev inside the pod's namespace -> record its id; on return, the kernel
+ * reports where the netdev with that id is -> delete it there -> the kernel confirms that it is
+ * gone.
+ * Failures: a namespace that only a socket pins (nothing can be deleted there; retried), a pod
+ * that moves the netdev meanwhile (searched again). */
 #include "stacked.h"
 
 #include "function_files.h"
-#include "netdev_look.h"
+#include "netdev_state_read.h"
 #include "network_text.h"
 
 /* --- into the pod ----------------------------------------------------------------------------- */
 
-/* From now on, whatever is called so in the pod is ours. */
+/* Records the parent. Because no interface has the name now, one that has it later is ours. */
 int stacked_fill(struct step_run *run)
 {
 	struct attach_record *rec = run->record;
@@ -26,12 +28,12 @@ int stacked_fill(struct step_run *run)
 	if (r == 0)
 		r = netdev_by_name(s, rec->plan.ifname, &seen, run->err);
 	if (r == 0)
-		return err_set(run->err, -EEXIST, "the pod has an interface %s already",
+		return err_set(run->err, -EEXIST, "the pod already has an interface %s",
 			       rec->plan.ifname);
 	return r == -ENODEV ? 0 : r;
 }
 
-/* Its index in the host. */
+/* Returns the parent's ifindex in the host. */
 static int stacked_find_parent(struct step_run *run, int *ret)
 {
 	const char *function = run->record->function;
@@ -64,7 +66,8 @@ static int steps_stacked_make(struct step_run *run)
 	return r < 0 ? err_wrap(run->err, "%s: an interface on it for the pod", rec->function) : 0;
 }
 
-/* Where the kernel does not tell it is found by our mark alone. */
+/* Records the netdev's id. If the kernel does not report it, only our mark identifies the
+ * netdev. */
 static void note_id(struct step_run *run)
 {
 	struct attach_record *rec = run->record;
@@ -72,7 +75,7 @@ static void note_id(struct step_run *run)
 	struct err ignored = {0};
 	int parent = 0;
 
-	if (rec->link_id || (!run->at && run_look(run, &run->pod) < 0) ||
+	if (rec->link_id || (!run->at && run_find_in(run, &run->pod) < 0) ||
 	    stacked_find_parent(run, &parent) < 0)
 		return;
 	sought.ifindex = run->seen.netdev.ifindex;
@@ -87,7 +90,7 @@ int stacked_make(struct step_run *run)
 	int found = run_open_pod(run), r;
 
 	if (found == 0)
-		found = run_look(run, &run->pod);
+		found = run_find_in(run, &run->pod);
 	r = found == -ENODEV ? steps_stacked_make(run) : found;
 	if (r < 0)
 		return r;
@@ -121,7 +124,7 @@ int stacked_probe(struct step_run *run, const struct ip_prefix *ips, size_t n)
 		       run->record->origin.parent, by[0], by[1], by[2], by[3], by[4], by[5]);
 }
 
-/* --- and away --------------------------------------------------------------------------------- */
+/* --- deletion --------------------------------------------------------------------------------- */
 
 static int delete_here(struct step_run *run, struct netns_sockets *p, int ifindex)
 {
@@ -131,7 +134,8 @@ static int delete_here(struct step_run *run, struct netns_sockets *p, int ifinde
 	return r < 0 ? r : netdev_delete(s, ifindex, run->err);
 }
 
-/* In the namespace of that inode; the record's own by its path. */
+/* Deletes it in the namespace with inode u->netns. If that is the record's own, it is opened by its
+ * path. */
 static int delete_in(struct step_run *run, const struct netdev_upper *u)
 {
 	struct netns_sockets p = NETNS_SOCKETS_CLOSED;
@@ -152,7 +156,8 @@ static int delete_in(struct step_run *run, const struct netdev_upper *u)
 	return r;
 }
 
-/* Its namespace may be going, and it with that. 0: it is gone. */
+/* Deletes the netdev by its id. Retries, because its namespace may be being removed, and the netdev
+ * with it. 0: it does not exist any more. */
 static int delete_by_id(struct step_run *run, int parent)
 {
 	const struct netdev_upper sought = {.id = run->record->link_id};
@@ -175,9 +180,9 @@ static int delete_by_id(struct step_run *run, int parent)
 	return r == 1 ? 0 : r;
 }
 
-/* By its name only where the path of its pod's namespace leads to it: what has the inode of that
- * elsewhere may be the next pod's. What cannot be searched has not got it, as far as can be told.
- */
+/* Deletes the netdev by its name or mark. The name counts only if the recorded path leads to the
+ * pod's namespace: a namespace with that inode elsewhere may be the next pod's. Namespaces that
+ * cannot be searched count as not having it. */
 static int delete_marked(struct step_run *run)
 {
 	int r = run_is_in_its_pod(run) ? 0 : run_search(run);

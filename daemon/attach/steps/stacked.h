@@ -1,21 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* stacked.h - a macvlan or ipvlan on a shared function, for one pod. Internal to attach/. */
 #pragma once
 
 #include "step_run.h"
 
-/* Into the record: the netdev below it. -EEXIST: the pod has an interface of that name. `seen` is
- * the function's netdev. */
+/* Records the parent netdev. -EEXIST: the pod has an interface of that name. `seen` must be the
+ * function's netdev. */
 int stacked_fill(struct step_run *);
-/* It is in the pod, and the record knows which one it is. 1: it was there already, and may have
+/* Creates the netdev in the pod and records which one it is. 1: it existed already, and may have
  * been changed since. */
 int stacked_make(struct step_run *);
-/* None of these addresses is in use on its network: a macvlan, `seen`, is brought up and asks, for
- * PROBE_MS. -EADDRINUSE names which and by which MAC. An ipvlan cannot hear the answer (the kernel
- * itself refuses an address of another ipvlan on the same netdev); what cannot be asked is taken to
- * be free. */
+/* Checks that none of these addresses is in use on the network: brings the macvlan (`seen`) up and
+ * probes for PROBE_MS. -EADDRINUSE: the message names the address and the MAC. Does nothing for an
+ * ipvlan, which cannot hear the answer (the kernel itself rejects an address of another ipvlan on
+ * the same netdev). Addresses that cannot be probed count as free. */
 #define PROBE_MS 30
 int stacked_probe(struct step_run *, const struct ip_prefix *, size_t n);
-/* It exists nowhere any more: found in whichever namespace and under whichever name, by its id, and
- * deleted. -EAGAIN: it is in a namespace that cannot be entered. Where no BPF program can be run,
- * it is found in its pod, and elsewhere by our mark, which its pod can remove. */
+/* Deletes the netdev, which is found by its id in any namespace and under any name. -EAGAIN: it is
+ * in a namespace that cannot be entered. If no BPF program can be run, the netdev is found in its
+ * pod, and elsewhere by our mark, which its pod can remove. */
 int stacked_delete(struct step_run *);

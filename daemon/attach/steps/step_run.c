@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* step_run.c - the namespaces of a run, and the search for a netdev. */
 #include "step_run.h"
 
@@ -13,7 +14,7 @@
 #define LONG_WAIT_MS  256
 #define RETRIES_MAX   14
 
-/* --- namespaces ------------------------------------------------------------------------------ */
+/* --- namespaces ------------------------------------------------------------------------------- */
 
 void netns_sockets_close(struct netns_sockets *p)
 {
@@ -71,7 +72,7 @@ int run_open_pod(struct step_run *run)
 	return 0;
 }
 
-/* Where it was; for who looks everywhere else anyway. */
+/* Opens the pod's namespace by its path only, for callers that search everywhere else anyway. */
 static bool is_at_its_path(struct step_run *run)
 {
 	if (run->pod.netns_fd < 0)
@@ -108,7 +109,7 @@ bool run_is_vf(const struct step_run *run)
 
 bool run_is_in_its_pod(struct step_run *run)
 {
-	return is_at_its_path(run) && run_look(run, &run->pod) == 0;
+	return is_at_its_path(run) && run_find_in(run, &run->pod) == 0;
 }
 
 static bool is_stacked(const struct step_run *run, const struct netdev_seen *seen)
@@ -131,9 +132,9 @@ void run_alias(const struct step_run *run, char ret[ATTACH_ALIAS_SIZE])
 	snprintf(ret + n, ATTACH_ALIAS_SIZE - n, " %s", ifname);
 }
 
-/* A name alone may be that of anything, outside of the pod of anybody's; and the pod may have given
- * it another. */
-static int look_for_stacked(struct step_run *run, struct nlsock *s, bool in_pod)
+/* Searches by name (only in the pod) and kind, then by our mark: outside of the pod any interface
+ * may have the name, and the pod may have renamed it. */
+static int find_stacked(struct step_run *run, struct nlsock *s, bool in_pod)
 {
 	char alias[ATTACH_ALIAS_SIZE];
 	int r = in_pod ? netdev_by_name(s, run->record->plan.ifname, &run->seen, run->err)
@@ -149,8 +150,8 @@ static int look_for_stacked(struct step_run *run, struct nlsock *s, bool in_pod)
 	return r;
 }
 
-/* Most often it has the index with which it was seen last, also in another namespace. */
-static int look_for_vf(struct step_run *run, struct netns_sockets *p, struct nlsock *s)
+/* Tries the last ifindex first: in most cases a move to another namespace keeps it. */
+static int find_vf(struct step_run *run, struct netns_sockets *p, struct nlsock *s)
 {
 	const char *function = run->record->function;
 	int guess = run->seen.netdev.ifindex;
@@ -160,15 +161,14 @@ static int look_for_vf(struct step_run *run, struct netns_sockets *p, struct nls
 	return netdev_by_function(s, function, guess, &run->seen, run->err);
 }
 
-int run_look(struct step_run *run, struct netns_sockets *p)
+int run_find_in(struct step_run *run, struct netns_sockets *p)
 {
 	struct nlsock *s = NULL;
 	int r = netns_sockets_rtnl(p, &s, run->err);
 
 	run->at = NULL;
 	if (r == 0)
-		r = run_is_vf(run) ? look_for_vf(run, p, s)
-				   : look_for_stacked(run, s, p == &run->pod);
+		r = run_is_vf(run) ? find_vf(run, p, s) : find_stacked(run, s, p == &run->pod);
 	if (r == 0)
 		run->at = p;
 	return r;
@@ -179,18 +179,18 @@ int run_find(struct step_run *run)
 	int r = run_open_host(run);
 
 	if (r == 0 && run_is_vf(run))
-		r = run_look(run, &run->host);
+		r = run_find_in(run, &run->host);
 	else if (r == 0)
 		r = -ENODEV;
 	if (r != -ENODEV)
 		return r;
 	r = run_open_pod(run);
-	return r < 0 ? r : run_look(run, &run->pod);
+	return r < 0 ? r : run_find_in(run, &run->pod);
 }
 
-/* Keeps the namespace that has it open. A namespace that cannot be entered has not got it, as far
- * as anybody can tell. */
-static int look_elsewhere(int netns_fd, const char *path, void *arg)
+/* Keeps the namespace open if the netdev is in it. A namespace that cannot be entered counts as not
+ * having it. */
+static int run_find_elsewhere(int netns_fd, const char *path, void *arg)
 {
 	struct step_run *run = arg;
 	int r;
@@ -199,7 +199,7 @@ static int look_elsewhere(int netns_fd, const char *path, void *arg)
 	run->elsewhere.netns_fd = fcntl(netns_fd, F_DUPFD_CLOEXEC, 0);
 	if (run->elsewhere.netns_fd < 0)
 		return -errno;
-	r = run_look(run, &run->elsewhere);
+	r = run_find_in(run, &run->elsewhere);
 	if (r == 0)
 		return -ECANCELED;
 	netns_sockets_close(&run->elsewhere);
@@ -211,7 +211,7 @@ static int search_namespaces(struct step_run *run)
 	int r;
 
 	netns_sockets_close(&run->elsewhere);
-	r = netns_each(run->hw, look_elsewhere, run);
+	r = netns_each(run->hw, run_find_elsewhere, run);
 	if (r == -ECANCELED)
 		return 0;
 	if (r < 0)
@@ -219,10 +219,10 @@ static int search_namespaces(struct step_run *run)
 			       run->record->function, strerror(-r));
 	run->at = NULL;
 	if (r == NETNS_INCOMPLETE && function_has(run->hw, run->record->function, "driver"))
-		return err_set(run->err, -EAGAIN,
-			       "%s: its netdev is nowhere to be seen, and not everything could be "
-			       "looked at",
-			       run->record->function);
+		return err_set(
+			run->err, -EAGAIN,
+			"%s: its netdev was not found, and not all namespaces could be searched",
+			run->record->function);
 	return err_set(run->err, -ENODEV, "%s has no netdev", run->record->function);
 }
 
@@ -231,7 +231,7 @@ int run_search(struct step_run *run)
 	int r = run_open_host(run);
 
 	if (r == 0)
-		r = run_look(run, &run->host);
+		r = run_find_in(run, &run->host);
 	return r == -ENODEV ? search_namespaces(run) : r;
 }
 
@@ -246,17 +246,17 @@ int run_find_anywhere(struct step_run *run, const struct retries *retries)
 	int r = run_open_host(run);
 
 	if (r == 0)
-		r = run_is_vf(run) ? run_look(run, &run->host) : -ENODEV;
+		r = run_is_vf(run) ? run_find_in(run, &run->host) : -ENODEV;
 	if (r != -ENODEV)
 		return r;
 	if (run_is_in_its_pod(run))
 		return 0;
-	if (run->elsewhere.netns_fd >= 0 && run_look(run, &run->elsewhere) == 0)
+	if (run->elsewhere.netns_fd >= 0 && run_find_in(run, &run->elsewhere) == 0)
 		return 0;
 	r = everywhere ? search_namespaces(run) : -ENODEV;
 	if (r == -ENODEV && function_has(run->hw, run->record->function, "net"))
 		return err_set(run->err, -EAGAIN,
-			       "%s: its netdev is in a namespace that is on its way out",
+			       "%s: its netdev is in a namespace that is being deleted",
 			       run->record->function);
 	return r;
 }

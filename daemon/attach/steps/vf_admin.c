@@ -1,4 +1,5 @@
-/* vf_admin.c - settings of a VF through its PF. */
+// SPDX-License-Identifier: Apache-2.0
+/* vf_admin.c - reads and writes the settings of a VF through its PF. */
 #include "vf_admin.h"
 
 #include "function_files.h"
@@ -45,7 +46,7 @@ unsigned vf_admin_changed(const struct attach_record *r, const struct vf_setting
 	return changed;
 }
 
-/* What is not known does not differ. */
+/* Unknown compares equal. */
 static bool is_same_pf(const struct step_run *run)
 {
 	const struct function_identity *was = &run->record->origin.identity;
@@ -66,14 +67,13 @@ static int look_for_pf(struct step_run *run, struct nlsock *s)
 	memcpy(run->pf_mac, pf.perm_addr, pf.perm_addr_len);
 	run->pf_mac_len = pf.perm_addr_len;
 	if (!is_same_pf(run))
-		return err_set(run->err, -ESTALE,
-			       "%s: its PF %s is another device than it was, by its MAC",
+		return err_set(run->err, -ESTALE, "%s: its PF %s is another device now, by its MAC",
 			       run->record->function, run->record->origin.pf);
 	run->pf_ifindex = pf.netdev.ifindex;
 	return 0;
 }
 
-/* A PF stays in the host. */
+/* Finds the PF, which stays in the host. */
 static int find_pf(struct step_run *run, struct nlsock **ret)
 {
 	int r = run_open_host(run);
@@ -108,10 +108,9 @@ int vf_admin_wait_for_netdev(struct step_run *run)
 	struct retries retries = {0};
 	int r;
 
-	while ((r = run_look(run, &run->host)) == -ENODEV && run_again_later(&retries))
+	while ((r = run_find_in(run, &run->host)) == -ENODEV && run_again_later(&retries))
 		;
-	return r < 0 ? err_wrap(run->err, "%s: after its driver took it anew",
-				run->record->function)
+	return r < 0 ? err_wrap(run->err, "%s: after rebinding its driver", run->record->function)
 		     : 0;
 }
 
@@ -137,5 +136,7 @@ int vf_admin_write(struct step_run *run, const struct vf_settings *want)
 	if (r < 0)
 		return err_wrap(run->err, "%s: settings of its VF %d", run->record->origin.pf,
 				run->record->origin.vf_index);
-	return want->fields & VF_GUIDS ? take_guids(run) : 0;
+	/* The function reads new GUIDs at a reset. A function without a netdev is reset by the
+	 * program in the pod. */
+	return want->fields & VF_GUIDS && !run->record->plan.no_netdev ? take_guids(run) : 0;
 }

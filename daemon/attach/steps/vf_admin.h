@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* vf_admin.h - the settings of a VF that its PF keeps. Internal to attach/. */
 #pragma once
 
@@ -5,24 +6,25 @@
 
 #define VF_GUIDS (VF_NODE_GUID | VF_PORT_GUID)
 
-/* What the plan wants of them; `fields` 0: nothing. */
+/* The settings that the plan requires; `fields` 0: none. */
 struct vf_settings vf_admin_wanted(const struct attach_record *);
-/* What nobody else is to change while the device is in its pod: that, and where the plan says
- * nothing of what keeps pods apart, VLAN, spoofchk and trust, as it was before. The MAC may be the
- * pod's own choice. */
+/* The settings that must not change while the device is in its pod: the plan's, and where the plan
+ * has none, the original VLAN, spoofchk and trust, which isolate pods. The MAC may be the pod's own
+ * choice. */
 struct vf_settings vf_admin_kept(const struct attach_record *);
-/* Looks for the PF in the host, and whether it is the one that it was (-ESTALE). -ENODEV: it is
- * gone, or somewhere else. */
+/* Finds the PF in the host. -ESTALE: it is not the original one. -ENODEV: it was removed, or is in
+ * another namespace. */
 int vf_admin_find_pf(struct step_run *);
-/* As they are. -ENODEV: the PF, or the VF on it, is gone. */
+/* Reads the current settings. -ENODEV: the PF, or the VF on it, was removed. */
 int vf_admin_read(struct step_run *, struct vf_settings *ret);
-/* Which of them (enum vf_field) are not as they were. Where the PF had set no MAC, one that was not
- * set for the pod is none of ours: before Linux 6.12 igb shows what the VF's driver has told it,
- * and "none" there would take the VF's filter away until its driver tells it again. Nor is the VF's
- * own, told after ours was taken back. Pure. */
+/* Returns the settings (enum vf_field) that differ from the original ones. If the PF had set no
+ * MAC, a MAC that was not set for the pod does not count: before Linux 6.12 igb reports the one
+ * that the VF's driver has sent, and clearing it would remove the VF's filter until the driver
+ * sends it again. Neither does the VF's own MAC count, which it sends after ours was cleared.
+ * Pure. */
 unsigned vf_admin_changed(const struct attach_record *, const struct vf_settings *is);
-/* Sets them. GUIDs: a driver takes new ones only when it takes the VF, so it is taken from it and
- * given back, and its netdev waited for. */
+/* Writes the settings. A driver reads new GUIDs only when it is bound, so for GUIDs it is unbound
+ * and bound again, and this waits for the netdev. */
 int vf_admin_write(struct step_run *, const struct vf_settings *);
-/* After its driver has taken the function anew. */
+/* Waits for the netdev after the driver was bound again. */
 int vf_admin_wait_for_netdev(struct step_run *);

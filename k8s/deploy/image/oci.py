@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """An image of a folder, as a tar archive that `ctr images import`, `skopeo`, `podman load` and `docker load` read.
 
   oci.py ROOTFS OUT.tar NAME:TAG ARCH
@@ -24,6 +25,8 @@ RUN = {
     "ExposedPorts": {"9907/tcp": {}},
     "WorkingDir": "/",
 }
+# Of an image of tools, whose user names the command.
+PLAIN = {"Env": ["PATH=/usr/sbin:/usr/bin"], "WorkingDir": "/"}
 
 
 def paths_below(folder):
@@ -81,9 +84,12 @@ def image(folder, name, arch):
     layer = layer_of(folder)
     packed = gzip.compress(layer, 9, mtime=0)
     created = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(WHEN))
-    labels = {"org.opencontainers.image.title": "rocelet", "org.opencontainers.image.version": name.rpartition(":")[2]}
+    title, _, version = name.rpartition("/")[2].partition(":")
+    labels = {"org.opencontainers.image.title": title, "org.opencontainers.image.version": version}
+    if title == "rocelet":
+        labels["org.opencontainers.image.licenses"] = "Apache-2.0 AND (GPL-2.0-only OR BSD-2-Clause)"
     config = to_json({
-        "architecture": arch, "os": "linux", "created": created, "config": {**RUN, "Labels": labels},
+        "architecture": arch, "os": "linux", "created": created, "config": {**(RUN if title == "rocelet" else PLAIN), "Labels": labels},
         "rootfs": {"type": "layers", "diff_ids": ["sha256:" + sha256(layer)]},
         "history": [{"created": created, "created_by": "make image"}],
     })

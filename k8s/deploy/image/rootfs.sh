@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # rootfs.sh ROOT TRIPLET [SYSROOT] - completes the image's file system in ROOT, in which `make install` has put the programs: the shared
 # libraries that they need, directly or not, what libibverbs opens at run time, and for each Debian package that anything was taken from
 # its copyright and its entry for vulnerability scanners.
@@ -70,9 +71,14 @@ take_loader() {
 }
 
 opened_at_run_time() {
-	local pattern path
+	local pattern path as
 	for pattern in "${OPENED_AT_RUN_TIME[@]}"; do
-		for path in "$SYSTEM"/$pattern; do take "${path#"$SYSTEM"/}"; done
+		for path in "$SYSTEM"/$pattern "$SYSTEM"/${pattern#usr/}; do
+			path=${path#"$SYSTEM"/} as=usr/${path#usr/}
+			[[ $path != etc/* ]] || as=$path
+			# In a sysroot /lib is no link to /usr/lib: a file is in one of them.
+			[[ ! -e $SYSTEM/$path || -e $ROOT/$as ]] || take "$path" "$as"
+		done
 	done
 	take_libraries_of "$ROOT/$LIB"/libibverbs/*.so
 	[[ -e $ROOT/$LIB/libibverbs.so.1 && -d $ROOT/etc/libibverbs.d ]] || die "no providers of libibverbs: is ibverbs-providers installed?"
@@ -90,6 +96,10 @@ tell_packages() {
 	grep -rhoE '/usr/share/common-licenses/[A-Za-z0-9.+-]*[A-Za-z0-9]' "$ROOT/usr/share/doc" | sort -u | while read -r licence; do
 		[[ ! -e $SYSTEM$licence ]] || install -D -m 644 "$SYSTEM$licence" "$ROOT$licence"
 	done
+}
+
+our_licences() {
+	install -D -m 644 -t "$ROOT/usr/share/doc/rocelet" LICENSE NOTICE bpf/LICENSE.BSD-2-Clause bpf/LICENSE.GPL-2.0
 }
 
 # Scanners ask which Debian this is; the runtime and libc who uid 0 is.
@@ -110,4 +120,5 @@ take_loader
 opened_at_run_time
 etc
 tell_packages
+our_licences
 chmod -R u=rwX,go=rX "$ROOT"

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # sysroot.sh ARCH - a folder with the libraries and headers to build for another architecture, from Debian's packages of the suite that this
 # machine has; prints its name. Packages are unpacked, nothing is installed and no apt configuration changes, so that it can be done
 # beside anything that the machine is for. Kept in /var/cache, and made anew when the machine's package lists are newer.

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Makes dashboards/*.json of dashboards.yaml, for Grafana from 10.0 on.
 
   dashboards.py [FOLDER]    where they are written; beside this file
@@ -14,10 +15,17 @@ SCHEMA = 38  # of Grafana 10.0; later ones read it
 SELECTORS = {
     "fleet": 'cluster=~"$cluster"',
     "node": 'cluster=~"$cluster", instance="$instance"',
+    "device": 'cluster=~"$cluster", instance="$instance", device=~"$device"',
     "port": 'cluster=~"$cluster", instance="$instance", device="$device", port="$port"',
     "pod": 'cluster=~"$cluster", namespace="$namespace", pod="$pod"',
 }
 SOURCE = {"type": "prometheus", "uid": "${datasource}"}
+RUNBOOK = "https://rocelet.dev/docs/runbook.md"  # the value of the hidden variable `runbook`
+CHOSEN = "var-datasource=${datasource}&${__url_time_range}"
+NODE = {"title": "Node", "url": f"/d/rocelet-node?var-cluster=$cluster&var-instance=%s&{CHOSEN}"}
+PORT = {"title": "Port", "url": f"/d/rocelet-port?var-cluster=$cluster&var-instance=%s&var-device=%s&var-port=%s&{CHOSEN}"}
+POD = {"title": "Pod", "url": f"/d/rocelet-pod?var-cluster=$cluster&var-namespace=%s&var-pod=%s&{CHOSEN}"}
+TOP = ["5", "10", "20", "50"]
 RANKS = [{"type": "value", "options": {"1": {"text": "information", "color": "blue"}, "2": {"text": "warning", "color": "orange"},
                                        "3": {"text": "critical", "color": "red"}}}]
 KINDS = {"series": "timeseries", "table": "table", "stat": "stat", "states": "state-timeline"}
@@ -30,31 +38,79 @@ def expanded(expression):
     return expression
 
 
-def variable(name, before):
+def variable(name, before, several=False):
     """One that the labels of roce_port_info choose, which every port has."""
     chosen = ", ".join(f'{label}=~"${label}"' for label in before)
     query = f"label_values(roce_port_info{{{chosen}}}, {name})" if chosen else f"label_values(roce_port_info, {name})"
-    made = {"type": "query", "name": name, "datasource": SOURCE, "query": {"query": query, "refId": name}, "definition": query, "refresh": 2, "sort": 1}
+    made = {"type": "query", "name": name, "datasource": SOURCE, "query": {"query": query, "refId": name}, "refresh": 2, "sort": 1}
     # A fleet without that label is a fleet, too.
-    return {**made, "includeAll": True, "allValue": ".*", "current": {"text": "All", "value": "$__all"}} if name == "cluster" else made
+    everything = {"includeAll": True, "allValue": ".*", "current": {"text": "All", "value": "$__all"}}
+    return {**made, **(everything if name == "cluster" or several else {}), **({"multi": True} if several else {})}
+
+
+def top():
+    """How many lines a panel has at most."""
+    options = [{"text": n, "value": n, "selected": n == TOP[1]} for n in TOP]
+    return {"type": "custom", "name": "top", "label": "Lines", "query": ",".join(TOP), "options": options, "current": {"text": TOP[1], "value": TOP[1]}}
 
 
 def links(panel):
-    return [{"title": "Runbook", "url": f"${{runbook}}#{panel['runbook']}", "targetBlank": True}] if "runbook" in panel else []
+    return [{"title": "Runbook", "type": "link", "url": f"${{runbook}}#{panel['runbook']}", "targetBlank": True, "asDropdown": False, "icon": "", "includeVars": False,
+             "keepTime": False, "tags": [], "tooltip": ""}] if "runbook" in panel else []
 
 
-def field_config(panel):
-    kind, defaults = panel.get("kind", "series"), {"unit": panel.get("unit", "short"), "noValue": "no value"}
-    overrides = []
+def link_to(to, *values):
+    return {"title": to["title"], "url": to["url"] % values}
+
+
+def series_links(board, panel):
+    """From a line to the node and port of its labels."""
+    legends = " ".join(legend for legend, _ in panel["queries"])
+    instance = "${__field.labels.instance}" if "{{instance}}" in legends else "$instance"
+    label = "pf" if "{{pf}}" in legends else "device" if "{{device}}" in legends else None
+    made = [link_to(NODE, instance)] if "{{instance}}" in legends and board != "node" else []
+    if label and board != "port":
+        made.append(link_to(PORT, instance, f"${{__field.labels.{label}}}", "${__field.labels.port}" if "{{port}}" in legends else "1"))
+    return made
+
+
+def column(name, *shown):
+    return {"matcher": {"id": "byName", "options": name}, "properties": [{"id": "links", "value": list(shown)}]}
+
+
+def table_links():
+    """From a cell to what it names."""
+    def field(name):
+        return f'${{__data.fields["{name}"]}}'
+    return [column("cause", {"title": "Runbook", "url": "${runbook}#${__value.text}", "targetBlank": True}), column("instance", link_to(NODE, "${__value.text}")),
+            column("device", link_to(PORT, field("instance"), "${__value.text}", field("port"))), column("pod", link_to(POD, field("namespace"), "${__value.text}"))]
+
+
+def thresholds(panel):
+    steps = [{"color": "green" if {"warning", "critical"} & panel.keys() else "blue", "value": None}]
+    steps += [{"color": color, "value": panel[name]} for name, color in (("warning", "orange"), ("critical", "red")) if name in panel]
+    return {"mode": "absolute", "steps": steps}
+
+
+def field_config(board, panel):
+    kind = panel.get("kind", "series")
+    defaults = {"unit": panel.get("unit", "short"), "noValue": "no value", "thresholds": thresholds(panel)}
     if kind == "series":
-        defaults["custom"] = {"lineWidth": 1, "fillOpacity": 5, "spanNulls": False, "showPoints": "never"}
-        defaults["min"] = 0
+        drawn = "dashed" if len(defaults["thresholds"]["steps"]) > 1 else "off"
+        defaults["custom"] = {"lineWidth": 1, "fillOpacity": 5, "spanNulls": False, "showPoints": "never", "thresholdsStyle": {"mode": drawn}}
+        defaults["min"], defaults["links"] = 0, series_links(board, panel)
     if kind == "states" or "roce_diagnosis{" in panel["queries"][0][1] and kind == "table":
         defaults["mappings"] = RANKS
-    if kind == "table":
-        overrides.append({"matcher": {"id": "byName", "options": "cause"},
-                          "properties": [{"id": "links", "value": [{"title": "Runbook", "url": "${runbook}#${__value.text}", "targetBlank": True}]}]})
-    return {"defaults": defaults, "overrides": overrides}
+    return {"defaults": defaults, "overrides": table_links() if kind == "table" else []}
+
+
+OPTIONS = {
+    "series": {"legend": {"displayMode": "list", "placement": "bottom", "showLegend": True, "calcs": []}, "tooltip": {"mode": "multi", "sort": "desc"}},
+    "stat": {"colorMode": "value", "graphMode": "none", "reduceOptions": {"calcs": ["lastNotNull"], "fields": "", "values": False}},
+    "states": {"mergeValues": True, "showValue": "never", "rowHeight": 0.8, "legend": {"displayMode": "list", "placement": "bottom", "showLegend": False, "calcs": []},
+               "tooltip": {"mode": "single", "sort": "none"}},
+    "table": {"showHeader": True, "cellHeight": "sm"},
+}
 
 
 def target(i, panel, legend, expression):
@@ -64,20 +120,19 @@ def target(i, panel, legend, expression):
     return {**made, "instant": panel.get("kind") == "stat", "range": panel.get("kind") != "stat"}
 
 
-def made_panel(number, panel, x, y):
+def made_panel(board, number, panel, x, y):
     kind = panel.get("kind", "series")
     made = {
-        "id": number, "type": KINDS[kind], "title": panel["title"], "description": panel.get("help", ""), "datasource": SOURCE,
-        "gridPos": {"x": x, "y": y, "w": panel.get("width", 12), "h": HEIGHT}, "links": links(panel), "fieldConfig": field_config(panel),
-        "targets": [target(i, panel, *query) for i, query in enumerate(panel["queries"])],
-        "options": {"series": {"legend": {"displayMode": "list", "placement": "bottom"}, "tooltip": {"mode": "multi", "sort": "desc"}}}.get(kind, {}),
+        "id": number, "type": KINDS[kind], "title": panel["title"], "description": panel["help"], "datasource": SOURCE,
+        "gridPos": {"x": x, "y": y, "w": panel.get("width", 12), "h": HEIGHT}, "links": links(panel), "fieldConfig": field_config(board, panel),
+        "targets": [target(i, panel, *query) for i, query in enumerate(panel["queries"])], "options": OPTIONS[kind],
     }
     if kind == "table":
         made["transformations"] = [{"id": "organize", "options": {"excludeByName": {"Time": True, "__name__": True, "job": True}}}]
     return made
 
 
-def panels(rows):
+def panels(board, rows):
     made, y = [], 0
     for row in rows:
         made.append({"id": len(made) + 1, "type": "row", "title": row["title"], "collapsed": False, "panels": [], "gridPos": {"x": 0, "y": y, "w": 24, "h": 1}})
@@ -85,22 +140,33 @@ def panels(rows):
         for panel in row["panels"]:
             if x + panel.get("width", 12) > 24:
                 x, y = 0, y + HEIGHT
-            made.append(made_panel(len(made) + 1, panel, x, y))
+            made.append(made_panel(board, len(made) + 1, panel, x, y))
             x += panel.get("width", 12)
         y += HEIGHT
     return made
+
+
+def annotations(board):
+    """Open verdicts, on every chart; of a fleet only the critical ones."""
+    worst = " == 3" if board == "fleet" else ""
+    return [{"name": "Verdicts", "datasource": SOURCE, "enable": True, "hide": False, "iconColor": "red", "titleFormat": "{{cause}}",
+             "textFormat": "{{instance}} {{device}}/{{port}}", "tagKeys": "cause",
+             "expr": expanded(f"max by (instance, device, port, cause) (roce_diagnosis{{<{board}>}}){worst}")}]
 
 
 def dashboard(source):
     names = source["variables"]
     templates = [{"type": "datasource", "name": "datasource", "query": "prometheus", "label": "Data source"}]
     templates += [variable(name, names[:i]) for i, name in enumerate(names)]
-    templates.append({"type": "constant", "name": "runbook", "query": "docs/runbook.md", "hide": 2, "current": {"text": "docs/runbook.md", "value": "docs/runbook.md"}})
+    templates += [variable(name, names, several=True) for name in source.get("choose", [])]
+    templates += [top()] if any("$top" in expression for row in source["rows"] for panel in row["panels"] for _, expression in panel["queries"]) else []
+    templates.append({"type": "constant", "name": "runbook", "query": RUNBOOK, "hide": 2, "current": {"text": RUNBOOK, "value": RUNBOOK}})
     return {
-        "uid": f"rocelet-{source['name']}", "title": source["title"], "tags": ["rocelet"], "schemaVersion": SCHEMA, "version": 1, "editable": True,
+        "uid": f"rocelet-{source['name']}", "title": source["title"], "description": source["help"], "tags": ["rocelet"], "schemaVersion": SCHEMA, "version": 1, "editable": True,
         "timezone": "browser", "refresh": "30s", "time": {"from": "now-1h", "to": "now"}, "graphTooltip": 1,
-        "links": [{"type": "dashboards", "tags": ["rocelet"], "title": "RoCE", "asDropdown": True, "keepTime": True, "includeVars": True}],
-        "templating": {"list": templates}, "annotations": {"list": []}, "panels": panels(source["rows"]),
+        "links": [{"type": "dashboards", "tags": ["rocelet"], "title": "RoCE", "asDropdown": True, "keepTime": True, "includeVars": True, "icon": "", "targetBlank": False,
+                   "tooltip": "", "url": ""}],
+        "templating": {"list": templates}, "annotations": {"list": annotations(source["name"])}, "panels": panels(source["name"], source["rows"]),
     }
 
 

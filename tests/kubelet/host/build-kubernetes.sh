@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # Builds programs of Kubernetes into WORKDIR: build-kubernetes.sh PROGRAM.. WORKDIR. One of its own, called by cache.sh, so that -e holds in
 # every step; a change to it makes new programs.
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # What is made once and kept: the kubelet and a control plane, built from source, and the programs around them, unpacked from packages. Each has
 # a folder of its own under the hash of what decides its content, and the folder gets its name only when it is complete.
@@ -60,8 +61,9 @@ take_other() {
     [[ ! $KUBELET_BIN/ =~ ^/(run|var/lib|var/log|dev)/ ]] || die "KUBELET_DIR: $KUBELET_BIN is not seen in a rig, which has folders of its own there"
 }
 
+# Of what decides what is inside a folder, without licence lines.
 key() { # TEXT
-    { cat "$KUBELET_DIR/host/packages.sh"; echo "$1"; } | sha256sum | cut -c1-16
+    { cat "$KUBELET_DIR/host/packages.sh"; echo "$1"; } | grep -v '^# SPDX-' | sha256sum | cut -c1-16
 }
 
 # Runs COMMAND.. FOLDER, which fills the folder, unless it was done before.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # Packages of Debian 12, whatever Debian this machine has: fetched with lists of our own and unpacked, never installed.
 # The mirror is the one that the machine's apt uses.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # One rig: a set of namespaces that a process of ours keeps open. Every process of the rig lives in its process namespace, every
 # mount and every link in its mount and network namespaces: when its first process is killed, the kernel removes them all. Only the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # What people ask for: a scenario, a rig to look around in, or an end to it.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Watches the kubelet's registration socket: prints the time (seconds since the epoch) at which each new one first accepts."""
 import os, socket, time
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # containerd with one image, made here: a static busybox. The pods have networks of their own, which lead nowhere.
 

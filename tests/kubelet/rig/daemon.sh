@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # rocelet in the rig, looking at the synthetic tree.
 
@@ -17,12 +18,8 @@ start_rocelet() { # [ARGS..]
         --log-level debug "$@") >>"$OUT/rocelet.log" 2>&1 </dev/null &
     ROCELET_PID=$!
     echo "$ROCELET_PID" >/run/rig/rocelet.pid
-    wait_until "ready || ! kill -0 $ROCELET_PID"
+    wait_until "is_up || ! kill -0 $ROCELET_PID"
     kill -0 "$ROCELET_PID" 2>/dev/null || fail "rocelet ended before it was ready"
-}
-
-ready() {
-    curl -fsS -m 2 -o /dev/null "$HTTP/readyz"
 }
 
 rocelet_runs() { kill -0 "$ROCELET_PID" 2>/dev/null; }

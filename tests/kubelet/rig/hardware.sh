@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # Fake hardware: a synthetic sysfs tree of mlx5-like functions, and character devices to match in /dev/infiniband. Nothing answers
 # behind them: they are there to be seen, named and handed to containers.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes an image of one layer, a static busybox, as an OCI archive for `ctr images import`: image.py BUSYBOX NAME TAR."""
 import gzip, hashlib, io, json, sys, tarfile
 

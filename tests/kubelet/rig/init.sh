@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # The first process of a rig: init.sh OUT CGROUP. Makes the private parts of the file system and starts containerd, then waits; its end is the
 # end of everything in the rig. Paths are the usual ones, because nobody else can see them here:
 #   /dev      the usual few devices; /dev/infiniband can be filled

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # The kubelet. Without an API server pods come from a folder of manifests.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # Helpers for scenarios, which run inside the rig and start with:  . "$(dirname "$0")/../rig/lib.sh"
 

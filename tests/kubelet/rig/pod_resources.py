@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Asks the kubelet's PodResources service for all pods and prints them as JSON."""
 import json, os, sys
 

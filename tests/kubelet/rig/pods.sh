@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # Pods, and what they saw. Each has one container, which writes down its environment and its devices before it does anything else,
 # to /run/rig/pods/NAME/{env,dev}, and then waits.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A device plugin of the plainest kind, to try the rig without rocelet: standin.py RESOURCE ID[@NUMA]..
 
 Its devices' health is what the file /run/rig/standin says: the IDs that are unhealthy. Each container gets /dev/infiniband/<ID> and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # Health as the kubelet sees it: each thing that can be wrong with a device takes it out of the kubelet's list, says why, and brings
 # it back when it is mended; who has it keeps running.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # A machine of two NUMA nodes and a kubelet that insists: what a container gets is all on one node.
 # proves: daemon/pools

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # Whose is a device after the kubelet was restarted? What the new one's list names is so at once, although it lacks what another pod had.
 # proves: daemon/pods k8s/kubelet
@@ -53,6 +54,6 @@ check_within 5 "and so does the page" "[[ ' '\$(owners_in_series)' ' == *' c=$OU
 check "a has what it had" "[[ ' '\$(owners)' ' == *' a=$(pod_resources a $VF) '* ]]"
 check "nothing has two owners" "[[ -z \$(owners | tr ' ' '\n' | cut -d= -f2 | sort | uniq -d) ]]"
 check "no series without its pod" "! curl -fsS -m 60 $HTTP/metrics | grep -q 'pod=\"\"'"
-check "ordinary reuse is no warning" "! grep ' warn ' $OUT/rocelet.log | grep -q 'knows better'"
+check "ordinary reuse is no warning" "! grep ' warn ' $OUT/rocelet.log | grep -q 'trusting the Allocate'"
 check_within 90 "and once the kubelet has had time, what nobody has is nobody's" "[[ \$(owners) == '$NAMED' ]]"
 stop_rocelet

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # What pods read of their own devices (podStatus), through the mounts of a real kubelet and runtime: files appear and grow older never, one pod
 # sees no other's, a container that is started again sees its own again, and with the pod they go.

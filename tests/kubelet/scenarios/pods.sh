@@ -1,8 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # Two pools of VFs and a shared one under a real kubelet, in both ways of registering: containers get exactly their devices, and
 # everybody tells the same about it.
 # proves: daemon/plugin daemon/pools daemon/pods k8s/kubelet k8s/cri
-# when: core
+# when: turns
 # shellcheck source=../rig/lib.sh
 . "$(dirname "$0")/../rig/lib.sh" "$1"
 
@@ -161,5 +162,6 @@ launch_kubelet
 wait_until kubelet_ready
 in_mode legacy
 pre_start
-check "nothing to complain about" '! grep -E " (error|warn) " $OUT/rocelet.log | grep -vE " warn +worker: |the sysfs root is not this kernel|container not started"'
+# On a slow machine the node that was removed is missing long enough for a verdict.
+check_complaints "the sysfs root is not this kernel|container not started|no_device_node"
 stop_rocelet

@@ -1,8 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # The kubelet dies and comes back, again and again: we are there each time, and running pods notice nothing.
 # In the environment: ROUNDS, how often (20); BAR_MS, what the median registration may take, on an idle machine (not judged).
 # proves: k8s/kubelet k8s/rpc daemon/plugin
-# when: core
+# when: turns
 # shellcheck source=../rig/lib.sh
 . "$(dirname "$0")/../rig/lib.sh" "$1"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # Is the rig itself sound? A plain stand-in instead of rocelet: what fails here is not the daemon's fault.
 # proves: tests/kubelet

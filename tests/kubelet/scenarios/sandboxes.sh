@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # Do we see the pods' sandboxes as containerd has them? With cri_watch, which prints what k8s/cri/cri.h tells.
 # proves: k8s/cri

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # One daemon hands its node to the next while the kubelet runs: it registers nothing anew, takes no device for ill, and what it asks next is
 # answered by the successor; with Register and in plugins_registry/.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Has a machine's agent (guest/agent.py) run the script on stdin: ask.py ADDRESS PORT. Prints what it printed; the exit status is its own."""
 import socket, sys
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # etcd, an API server, its controllers and a scheduler, as tests/kubelet builds them. They run on the host, in the cluster's namespaces, where they
 # are ten times as fast as on an emulated processor. Who talks to the API server has a token; the kubelets' say which node they are.

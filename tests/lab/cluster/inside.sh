@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # The first process in a cluster's namespaces: its networks, its machines and, if wanted, its control plane; then the scenario.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # Helpers for a cluster's scenarios, which start with:  . "$(dirname "$0")/../lib.sh" "$1"
 

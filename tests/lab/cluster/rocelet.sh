@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # For scenarios with rocelet on the cluster: what the cluster says of it, pods with a VF each, and traffic between them. To be sourced after lib.sh.
 
@@ -33,6 +34,15 @@ allocatable() { # NODE
 
 pod_phase() { # POD
     kubectl get pod "$1" -o jsonpath='{.status.phase}'
+}
+
+# What rocelet could leave on a node, but for empty folders: the hardware's interfaces with their VFs, RDMA devices, programs, files.
+remains_of_rocelet() { # NODE
+    node "$1" 'for device in /sys/class/net/*/device; do ip -d link show dev "$(basename "${device%/device}")"; done |
+            sed -E "s/^[0-9]+: //; s/ qdisc [a-z_]+ / /; s/ (state|mode) [A-Z]+//g" | grep -v "^ *link/ether"
+        rdma link show; bpftool prog show | grep -oE " name (rocelet|roce)[^ ]*" || true
+        find /run/rocelet /var/lib/rocelet /dev/rocelet /sys/fs/bpf /var/run/cdi /var/lib/kubelet/plugins_registry ! -type d 2>/dev/null || true
+        ls -d /var/lib/kubelet/device-plugins/*rocelet* 2>/dev/null || true'
 }
 
 # ---- pods. Their last argument is how a node's helpers find them.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An Ethernet switch between virtual machines, on which a port can be made slow, far away and congested.
 
     switch.py run CONTROL PORT_SOCKET..           ports 0, 1, ..: the other ends of QEMU's "-netdev dgram"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs scripts that come over the network of a cluster, each in a bash of its own: agent.py ADDRESS PORT.
 
 A connection brings one script and shuts its half down; it gets the exit status in a line, and all that was printed. What a script leaves in the

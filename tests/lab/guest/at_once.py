@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Sends admin requests to rocelet, all at once, each on a connection of its own.
 
     at_once.py attach|detach < LINES

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # For scenarios of the attach engine: what VFs look like before anybody has them, whether they are like that again, and the engine's own
 # door. To be sourced after lib.sh.
@@ -152,13 +153,13 @@ attach() { # ID POD IP/LEN [ARGS..]
 
 start_engine() { # [ARGS..]
     start_rocelet --config "$CONFIG" --state-dir "$STATE_DIR" "$@"
-    wait_until "curl -fsS -m 2 -o /dev/null $HTTP/readyz"
+    wait_until is_up
 }
 
 # The build that dies at KILL_POINT. Ready, unless it has died before.
 start_armed() { # KILL_POINT [ARGS..]
     ROCELET_KILL_AT=$1 launch_rocelet kill/rocelet --config "$CONFIG" --state-dir "$STATE_DIR" "${@:2}"
-    wait_until "curl -fsS -m 2 -o /dev/null $HTTP/readyz || ! kill -0 $ROCELET_PID 2>/dev/null"
+    wait_until "is_up || ! kill -0 $ROCELET_PID 2>/dev/null"
 }
 
 rocelet_died() {

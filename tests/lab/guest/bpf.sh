@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # For scenarios of the packet programs: what they count against captures of the same packets, and what they leave. To be sourced
 # after lib.sh.

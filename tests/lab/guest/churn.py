@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Adds and removes a soft-RoCE device many times while the daemon is asked all the time, and measures the daemon.
 
   churn.py PID NETDEV ROUNDS
@@ -139,7 +140,7 @@ def main():
           f"SAMPLES={churn.metric('rocelet_samples_total') - samples:.0f}",
           f"MALFORMED={churn.metric('rocelet_malformed_messages_total'):.0f}",
           f"OVERRUNS={churn.metric('rocelet_event_overruns_total'):.0f}",
-          f"EVENTS={churn.metric('rocelet_events_total'):.0f} LOOKS={churn.metric('rocelet_looks_total'):.0f}")
+          f"EVENTS={churn.metric('rocelet_events_total'):.0f} LOOKS={churn.metric('rocelet_rescans_total'):.0f}")
 
 
 main()

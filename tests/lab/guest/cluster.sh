@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # What scripts know that a cluster's scenario sends to a node. They end with a status, and count nothing.
 . /rocelet/lab/guest/lib.sh

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The daemon seen from a program in the guest: its documents over one kept connection to its unix socket.
 
 With as little of Python as possible per look: it is emulated, and takes a processor from the daemon.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # For the demo's scenarios: what its view on the host shows. To be sourced after attach.sh.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """dirt.py - what no tool of the guest can leave behind on an interface, and who keeps it there.
 
   dirt.py tcx NETDEV ingress|egress [link]   a BPF program that drops everything; link: kept by a link

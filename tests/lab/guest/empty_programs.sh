@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # empty_programs.sh - how long that many starts of a program that does nothing take here, in milliseconds: what bars of time are
 # multiples of, since processors differ, and emulated ones most.
 #

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Sends what the kernel would send to each netlink socket on which a process listens to events; needs root.
 
   forge.py PID NETDEV

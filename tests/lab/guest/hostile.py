@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 # An IPAM plugin that tries to order the host's services about, as uid 0, and tells what it has reached: an error with "reached:" and every
 # unix socket that took its connection (of those in /etc/hostile.sockets), "read:" and every file that it could read (/etc/hostile.files).
 # Over rocelet's socket it has the device in /etc/hostile.victim detached.

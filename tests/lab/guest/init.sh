@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # PID 1 of the guest, from the checkout (see initrd-init.sh for what ran before): mounts, devices, modules; then the host's folders and the
 # scenario. What to run is in /out/run.env, written by the host; the result goes back through /out.
 #

@@ -1,4 +1,5 @@
 #!/bin/busybox sh
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=dash
 # First process of the guest: loads the few modules that reach the root file system and the shared folders, and hands over to init.sh, which
 # the host appends to the initrd, so that a change to it needs no new image.

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Sends RoCE packets of every kind that a NIC could, a known number of each, as scapy makes them; or writes them to a file.
 
   inject.py NETDEV DESTINATION_MAC SOURCE_IP DESTINATION_IP      on the netdev, in this network namespace

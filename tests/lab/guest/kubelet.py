@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a kubelet sees of one resource, with grpc-python, for programs in the guest; and on its own a kubelet's socket that
 takes registrations: kubelet.py FILE writes what was registered, a line each, to FILE."""
 import os, sys, threading, time

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # containerd and the real kubelet in the guest, for scenarios that begin with the line
 #     # lab: --kubelet --memory 4096

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """How long after the kernel's own message a change is visible in /api/v1/devices, or in the list that the kubelet is sent.
 
   latency.py ROUNDS CASES-FILE [list RESOURCE]

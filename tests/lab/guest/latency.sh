@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # How soon a change is seen, for scenarios with ROUNDS and perhaps a BAR: with one, the median of the rounds is held against that many
 # starts of an empty program, measured here and now. Only on an idle machine (make bench). To be sourced after lib.sh.

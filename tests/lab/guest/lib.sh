@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # Helpers for scenarios, which start with:  . /rocelet/lab/guest/lib.sh
 
@@ -156,11 +157,6 @@ rdma_counter() { # DEVICE COUNTER
 # ---- the daemon
 
 # From a disk of the machine's own, as installed programs are: over the share every page of code is a round trip.
-# Errors and warnings of its log, but for those that match, and for work that takes long: how fast this machine is, is not judged.
-complaints() { # [PATTERN]
-    grep -E ' (error|warn) ' "$OUT/rocelet.log" | grep -vE " warn +worker: | is still being attached, step [a-z_]+ \(waited ${1:+|$1}"
-}
-
 start_rocelet() { # [ARGS..]
     launch_rocelet "$LAB_ROCELET" "$@"
     wait_until "healthy || ! kill -0 $ROCELET_PID"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # Pods for the kernels on which soft-RoCE works in the initial network namespace alone (6.1 and 6.12): each is a VF there, with an
 # address and an RDMA device, whose packets to each other do go over the NIC. Sourced by lib.sh on those kernels.

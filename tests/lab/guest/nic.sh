@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # The lab's NIC in the guest (tests/lab/module); sourced after lib.sh.
 

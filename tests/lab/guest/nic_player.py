@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Plays scenario files (docs/reference/scenarios.md) on the lab's NIC (tests/lab/module), each port on a function of its own.
 
   nic_player.py PAGE make FOLDER          binds functions and makes the ports of all files in FOLDER as their headers say

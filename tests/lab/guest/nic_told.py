@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Holds what the daemon said of what nic_player.py played against what replay says of the same files.
 
   nic_told.py FOLDER LOG      FOLDER/NAME.played.jsonl is a piece, FOLDER/NAME.replay.json what rocectl said of it, LOG the player's

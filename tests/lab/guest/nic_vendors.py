@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a series is called by a vendor's driver, and in which unit it counts: docs/reference/metrics.md, which is made from the daemon's own tables.
 
 Only hw_counters and ethtool's statistics: the lab's NIC has no others.

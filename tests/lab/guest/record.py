@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Says what a file of the journal says, or changes it and signs it anew: a record of another boot, another device, an older version.
 
   record.py FILE                        its JSON

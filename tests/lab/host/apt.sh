@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # What this machine's apt knows: every mirror the lab uses is derived from here, so no host name is written down anywhere.
 

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # Builds one of the guest's kernels into WORKDIR: vmlinuz, initrd and modules.img, which is mounted on /lib/modules. A program of
 # its own, like build-root.sh.
 set -euo pipefail

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # Builds the guest's root file system into WORKDIR: root.img. A program of its own, called by image.sh, so that -e holds in every
 # step; a change to it makes a new image.
 set -euo pipefail

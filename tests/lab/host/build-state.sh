@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # Boots a machine and saves it into WORKDIR; see state.sh. A program of its own, like build-root.sh. What machine it is, its environment says:
 # ROOT_DIR, KERNEL_DIR, MEMORY, NICS, WITH_KUBELET, MGMT.
 set -euo pipefail

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # lab.sh cluster: several machines at once, whose NICs hang on one switch, and with "# cluster: --kubelet" in the scenario a control plane
 # beside them. All of it lives in network, process and mount namespaces of its own, and ends with the first process there. The scenario, of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # lab.sh demo: real pods with a VF each, RDMA traffic between them, the daemon inside, and on this terminal what it says, once a second.
 # The first time there is no kubelet: while it is built, VFs that rocectl attaches and traffic between them.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # Host packages. /etc/apt is never edited: Debian 12's QEMU has no SR-IOV NIC (igb), so a newer one is taken from
 # bookworm-backports through a private copy of the apt sources that is deleted afterwards.

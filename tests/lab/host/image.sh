@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # What the guest boots from: a root file system, and one of the kernels. Each is built once and cached under the hash of what it
 # is made from.
@@ -24,9 +25,9 @@ name_image() {
     KERNEL_DIR=$(part_folder "kernel-$KERNEL" guest/initrd-init.sh host/{apt,disk,build-kernel}.sh)
 }
 
-# Named after the files that decide what is inside.
+# Named after the files that decide what is inside; their licence lines do not.
 part_folder() { # NAME FILE..
-    echo "$LAB_CACHE/$1-$(cd "$LAB_DIR" && cat "${@:2}" | sha256sum | cut -c1-16)"
+    echo "$LAB_CACHE/$1-$(cd "$LAB_DIR" && cat "${@:2}" | grep -v '^# SPDX-' | sha256sum | cut -c1-16)"
 }
 
 # Builds what is not there. Not to be called in a subshell: Ctrl-C would leave the build running.

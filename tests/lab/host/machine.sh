@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # One virtual machine: start it, watch it, end it. Whatever ends lab.sh ends the machine too.
 

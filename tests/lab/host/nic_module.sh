@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # Builds the lab's NIC for one of the guest's kernels.
 #   nic_module.sh RELEASE FOLDER      leaves lab_nic.ko in FOLDER
 set -euo pipefail

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # A machine that has booted once is saved, and scenarios start from that. A state is a folder of the cache, with the memory and the devices of a
 # machine that has not written to its disks and has not mounted any of the host's folders: see guest/init.sh.
@@ -10,7 +11,7 @@ prepare_state() {
     STATE=
     [[ ${ROCELET_LAB_STATE:-1} != 0 ]] || return 0
     name=state-$KERNEL-${MEMORY}m-${NICS}n${WITH_KUBELET:+-kubelet}${FORWARDS[0]:+-mgmt}
-    STATE=$LAB_CACHE/$name-$(state_ingredients | sha256sum | cut -c1-16)
+    STATE=$LAB_CACHE/$name-$(state_ingredients | grep -v '^# SPDX-' | sha256sum | cut -c1-16)
     if [[ -d $STATE ]]; then
         touch "$STATE"
         fits_processor || rm -rf "$STATE"

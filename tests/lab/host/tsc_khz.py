@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Prints how fast this processor's time stamp counter runs, in kHz: what the guest is told, since a kernel that finds out for itself on a busy host
 was seen to find 180 MHz instead of 2,596, and the guest's time went by fourteen times as fast."""
 import ctypes

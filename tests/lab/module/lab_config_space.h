@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lab_config_space.h - what a function and the bridge above it show of their PCIe link, and whether
  * the function answers at all: reads of their configuration spaces pass here.
  *

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "lab_counters.h"
 
 #include <linux/ktime.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lab_counters.h - the counters of one vocabulary, and how fast they grow.
  *
  * What a look is told are true values of one moment: base + rate * time since. A change of rates

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "lab_dcb.h"
 
 static int get_ets(struct net_device *netdev, struct ieee_ets *ets)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lab_dcb.h - what `dcb` sets and shows of a netdev, and what the switch port says of its own PFC.
  */
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* lab_function.c - a function from bind to unbind: which parts it has, and in which order they come
  * and go. */
 #include <linux/module.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lab_function.h - a NIC for the lab that has what no emulated one has: RDMA counters, ethtool
  * statistics, DCB settings, pause, a devlink health reporter and links that can be ill. It carries
  * no packets.

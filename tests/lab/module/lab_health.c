@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "lab_health.h"
 
 #define GRACE_MS 3600000

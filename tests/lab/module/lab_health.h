@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lab_health.h - the devlink of a function, with one health reporter, "fw".
  *
  * Each write to `fault` is a report. The first is recovered from; a second one too soon is not, and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lab_netdev.h - the function's Ethernet side: its link, its speed, 802.3x pause, ethtool's
  * statistics.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lab_rdma.h - the function's RDMA device: one RoCE port on its netdev, with counters. No queue
  * pair can be made on it, and user space cannot open it. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lab_script.h - what counters do, step by step.
  *
  * A write to `script` is one step, as lines "hw|eth NAME OP AMOUNT": "=" it is AMOUNT now, "+"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # Who may what: what a pod's author cannot change of the pool's isolation.
 # lab: --kubelet --memory 4096 --timeout 1800

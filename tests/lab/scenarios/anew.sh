@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # Somebody writes sriov_numvfs while pods have VFs: those that bear their names afterwards are new ones. What the old ones were like is not
 # forced on them, and nobody loses them: they are in the host, whatever became of the old ones' pods.
@@ -22,7 +23,7 @@ ip link set "$PF" vf 1 vlan 55 trust on
 for id in "${VF_IDS[@]}"; do CLEAN[$id]=$(look_of "$id"); done
 
 check_all_free # though their pods stand
-check "and that is told" "rocectl events | grep -c 'is back from namespace .*: it was taken out of its pod' | grep -qx 2"
+check "and that is told" "rocectl events | grep -c 'returned from namespace .*: it was moved out of its pod' | grep -qx 2"
 
 say "the pods end, one by its namespace, one by an order"
 ip netns delete pod0

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # VFs that go to pods and come back all day, while pods die without a word and the daemon, the kubelet and the runtime are killed: in the end
 # every VF is free and clean, and nothing has grown.

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # The host's half: garbage of every kind on the forwarded port; a connection that was there before is served all the time.
 set -euo pipefail
 : "${LAB_PORT:?host port that leads to the daemon}"

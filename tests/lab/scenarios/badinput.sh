@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # What nobody should do to a daemon: forged kernel messages, garbage on its port, ends in the middle of things.
 # proves: hw/netlink daemon/http
@@ -20,7 +21,7 @@ quiet() {
 }
 
 ready() {
-    wait_until "curl -fsS -m 2 -o /dev/null $HTTP/readyz"
+    wait_until is_up
 }
 
 # Events without end: of the second VF's link, and of an RDMA device on it.
@@ -87,4 +88,4 @@ check "the next one replaces them" 'answers_on ${SOCKETS[0]} && answers_on ${SOC
 end_storm
 check_within 5 "and has the right picture after the storm" "holds_in_devices '\"$VF\" in netdevs and list(rdma) == [\"rxe_0\"]'"
 stop_rocelet
-check "nothing to complain about" '! complaints'
+check_complaints

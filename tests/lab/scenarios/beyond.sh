@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # A pod has ended, and its namespace lives on where nobody can enter it: a socket of it, which it has given away, keeps it. The VF comes back
 # with a new netdev.
@@ -38,7 +39,7 @@ resets() {
 
 comes_back() { # RESETS
     check_within 30 "the VF is free and as before" "is_free ${VF_IDS[0]}"
-    check "with a new netdev, and why" "rocectl events --limit 1 | grep -q 'with a new netdev: the old one was where nobody could get it'"
+    check "with a new netdev, and why" "rocectl events --limit 1 | grep -q 'with a new netdev: the old one is stuck in an unreachable namespace'"
     check_within 5 "which is counted" "[[ \$(resets) == $1 ]]"
 }
 

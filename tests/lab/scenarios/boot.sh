@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # Is the lab itself sound? VFs, two pods on them, and RDMA traffic from one to the other. Needs nothing of ours.
 # proves: tests/lab/guest tests/lab/host

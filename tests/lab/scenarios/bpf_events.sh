@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # BPF events on a kernel that allows them: queue pairs' lives and deaths, connections, ports, and that nothing of it stays.
 # On every kernel of the lab: lab.sh run --kernel 6.1|6.12|newest bpf_events
@@ -54,6 +55,15 @@ end_fault() {
     wait "$!" || true
 }
 
+# The API lists the queue pair of start_fault in this state; while events come it knows that from nothing else.
+fault_is_in() { # STATE
+    curl -fsS -m 60 "$HTTP/api/v1/qps" | python3 -c '
+import json, re, sys
+qpn = int(re.search(r"qpn (\d+) peer", open(sys.argv[2]).read()).group(1))
+states = [q["state"] for q in json.load(sys.stdin)["qps"] if q["device"] == "rxe_left" and q["qpn"] == qpn]
+sys.exit(states != [sys.argv[1]])' "$1" "$OUT/fault.log"
+}
+
 # The event of the queue pair that has just failed, with its peer and reason; how late is in $OUT/lateness.
 told() { # REASON
     curl -fsS -m 60 "$HTTP/api/v1/events" | python3 -c '
@@ -78,7 +88,7 @@ modprobe -a rdma_cm ib_cm || echo "# this guest's kernel has no rdma_cm: connect
 : >"$OUT/lateness"
 programs_of_kernel >/tmp/before
 start_rocelet --log-level debug
-wait_until "curl -fsS $HTTP/readyz"
+wait_until is_up
 check_within 10 "without RDMA devices the host's programs are there" 'loaded netdev_moves && loaded nic_health && loaded dcb_set'
 check "and others are not" '! loaded qp_created && ! loaded soft_completion'
 
@@ -112,8 +122,9 @@ wait_until "grep -q status $OUT/fault.log"
 
 say "and its end"
 check_within 2 "a wrong key is told${BAR:+ within $BAR starts of an empty program}, with queue pair, peer and reason" 'told REM_ACCESS'
+check_within 30 "and the queue pair is listed in the error state" 'fault_is_in ERR'
 end_fault
-check_within 3 "and counted, from 0 on" '[[ $(metric roce_qp_failures_total '\''device="rxe_left"'\'' '\''reason="REM_ACCESS_ERR"'\'') == 1 ]]'
+check_within 30 "and counted, from 0 on" '[[ $(metric roce_qp_failures_total '\''device="rxe_left"'\'' '\''reason="REM_ACCESS_ERR"'\'') == 1 ]]'
 start_fault rnr 17
 wait_until "grep -q status $OUT/fault.log"
 check_within 2 "exhausted RNR retries are" 'told RNR_RETRY'
@@ -161,7 +172,7 @@ connections() {
     check_within 3 "on the other side, too" '[[ $(metric roce_connections_total '\''result="accepted"'\'') -ge 1 ]]'
     check_within 3 "and how long it took" '[[ $(metric roce_connect_seconds_count) -ge 1 ]]'
     as_pod "$UID_LEFT" in_pod left timeout 20 ib_write_bw -R -d rxe_left -p 19999 10.9.0.2 >"$OUT/reject.log" 2>&1 || true
-    check_within 3 "one to a closed port is rejected with its reason" 'event "nobody listens"'
+    check_within 3 "one to a closed port is rejected with its reason" 'event "no process listens"'
     check_within 3 "by whom, and of which pod, though it has ended" 'event "rejected.*by ib_write_bw, pid [0-9]+; pod $UID_LEFT"'
     check_within 3 "and counted" '[[ $(metric roce_connection_rejects_total '\''reason="invalid_service_id"'\'') -ge 1 ]]'
 }
@@ -184,7 +195,7 @@ check_within 5 "nothing stays after the end" 'programs_of_kernel | diff /tmp/bef
 
 say "without BPF"
 start_rocelet --no-bpf
-wait_until "curl -fsS $HTTP/readyz"
+wait_until is_up
 check "there is no program" 'programs_of_kernel | diff /tmp/before - && ! metric rocelet_bpf_program_loaded'
 stop_rocelet
 echo "$programs"

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # The host's half: tshark judges what was counted on a pod's netdev.
 #   bpf_packets.host.sh NAME POD NETDEV [LEFT_OUT..]
 set -euo pipefail

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # The packet programs count what tshark counts in captures of the same interfaces, packet for packet; they follow devices and pods,
 # and leave nothing. On every kernel of the lab: lab.sh run --kernel 6.1|6.12|newest bpf_packets
@@ -68,7 +69,7 @@ make_pod left "${VFS[0]}" 10.9.0.1/24
 make_pod right "${VFS[1]}" 10.9.0.2/24
 bpf_remains left right >/tmp/remains.before
 start_rocelet --sample-interval 0.5 --packet-pods
-wait_until "curl -fsS $HTTP/readyz"
+wait_until is_up
 need_within 120 "both pods' netdevs are watched" 'watched rxe_left && watched rxe_right'
 echo "# hook: $(bpf_config 'ports["rxe_left"]["hook"]'), $(bpf_config 'ports["rxe_left"]["memory"] >> 10') KiB of maps for each netdev"
 case $(uname -r) in
@@ -214,7 +215,7 @@ stop_rocelet
 bpf_remains left right >/tmp/remains.after
 check "nothing of BPF is left" 'diff -u /tmp/remains.before /tmp/remains.after'
 # A device that goes takes its port down, and the diagnosis tells of what scapy and netem did.
-check "nothing to complain about but what was done here" '! grep -E " (error|warn) " $OUT/rocelet.log |
-    grep -v "rxe_cycle.*PortDown" | grep -vE "rxe_(left|right) .*(application_error|receiver_not_ready|packet_loss|fabric_congestion).*DiagnosisOnset"'
+check_complaints "rxe_cycle.*PortDown|rxe_(left|right) .*(application_error|receiver_not_ready|packet_loss|fabric_congestion).*DiagnosisOnset" \
+    "what was done here"
 check "the diagnosis has told of the memory that scapy asked for" 'grep -q "rxe_left .*application_error.*DiagnosisOnset" $OUT/rocelet.log'
 echo "$programs"

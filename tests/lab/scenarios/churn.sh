@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # Devices that come and go all day: the daemon neither grows nor tires, and ends up with the right picture.
 #   churn.sh [ROUNDS]    how often a soft-RoCE device is added and removed, 250
@@ -19,7 +20,7 @@ make_vfs 1
 ip link set "${VFS[0]}" up
 wait_until "ip link show ${VFS[0]} | grep -q LOWER_UP"
 start_rocelet --sample-interval 0.2
-wait_until "curl -fsS $HTTP/readyz"
+wait_until is_up
 # BPF programs on RDMA's modules come with the first device and go with the last: one stays.
 rdma link add rxe_keep type rxe netdev "$PF"
 for program in qp_created soft_completion; do
@@ -63,4 +64,4 @@ check "no message was malformed" "[[ -z \$(curl -fsS $HTTP/metrics | grep '^roce
 rdma link delete rxe_last
 stop_rocelet
 # A device that goes takes its port down.
-check "nothing to complain about" '! complaints "rxe_.*PortDown"'
+check_complaints "rxe_.*PortDown"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # The wall clock is set by hours, back and forward, while pods are on their way and while they run: every pod starts with its own VF, and
 # every VF comes back.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # Soft-RoCE VFs in company: beside a device of another RDMA pool, in a pod with the host's network, and while a container that ignores
 # SIGTERM still has its own.
@@ -50,8 +51,8 @@ check_all_free
 
 say "the host's network"
 make_pod_with "doc['spec'].update(hostNetwork=True)" host "$RESOURCE=1"
-check_within 60 "it is told why not" "pod_status host | grep -q 'pod default/host-rig has hostNetwork, so there is no interface of its own'"
-check_within 90 "each time it is tried" "(( \$(grep -c 'container not started: .*has hostNetwork' $OUT/rocelet.log) >= 2 ))"
+check_within 60 "it is told why not" "pod_status host | grep -q 'pod default/host-rig uses hostNetwork: without a pod interface'"
+check_within 90 "each time it is tried" "(( \$(grep -c 'container not started: .*uses hostNetwork' $OUT/rocelet.log) >= 2 ))"
 check "which is no event of the device" "! curl -fsS -m 60 $HTTP/api/v1/events | grep -q HostNetwork"
 remove_pod host
 check_all_free
@@ -71,7 +72,7 @@ check "the next pod gets the other VF" "[[ \$(pod_env next $VARIABLE) != $slow ]
 check "the first one keeps its own" has_its_own
 make_pod third "$RESOURCE=1" "$(entry 10.9.0.5/24)"
 need_within 60 "with nothing else left, a third one is given it" "pod_known third && [[ \$(pod_resources third $RESOURCE) == $slow ]]"
-check_within 60 "and waits" "pod_status third | grep -q 'is still with pod default/slow-rig'"
+check_within 60 "and waits" "pod_status third | grep -q 'is still attached to pod default/slow-rig'"
 check "while the first one keeps it" "has_its_own && [[ ! -e $PODS/third/starts ]]"
 kill -KILL "$pid"
 check_within 120 "until that has ended" "pod_started third && is_complete third $slow 10.9.0.5/24"

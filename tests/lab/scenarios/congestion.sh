@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # What goes wrong on RDMA networks, made with real parts: pods of the kubelet with soft-RoCE on a VF each, perftest between them, the guest's
 # queues, its links and its queue pairs. The running diagnosis says the cause, with the pod named, while the fault is there, and its end.
@@ -198,20 +199,20 @@ top() {
     say "rocectl top on a terminal, while a queue is congested"
     plain_queue a
     congest_pod a "$RATE"
-    terminal new-session -d -x 150 -y 14 "/usr/local/sbin/rocectl top 2>$OUT/top.log"
+    terminal new-session -d -x 150 -y 24 "/usr/local/sbin/rocectl top 2>$OUT/top.log"
     need_within 30 "top: the four ports are there" 'terminal_shows "a-rig" && terminal_shows "d-rig"'
     frames=$OUT/top
-    mkdir "$frames"
+    rm -rf "$frames" && mkdir "$frames"
     while terminal capture-pane -e -p >"$frames/$SECONDS"; do sleep 1; done &
     recorder=$!
     flow ib_write_bw a b
     check_within 30 "top: it shows the verdict on b's port" 'terminal_shows "fabric_congestion.*default/b-rig"'
     next_samples
     terminal send-keys Enter
-    check_within 30 "top: Enter shows the queue pairs of that port" 'terminal_shows "queue pairs of" && terminal_shows ib_write_bw'
+    check_within 30 "top: Enter shows the verdicts and the queue pairs of that port" 'terminal_shows "verdicts, queue pairs" && terminal_shows ib_write_bw'
     next_samples
     terminal send-keys Escape
-    check_within 30 "top: Escape leads back" 'terminal_shows "critical: fabric_congestion"'
+    check_within 30 "top: Escape leads back" 'terminal_shows "crit: fabric_congestion"'
     terminal send-keys q
     check_within 30 "top: q ends it" '! terminal has-session 2>/dev/null'
     wait "$recorder"

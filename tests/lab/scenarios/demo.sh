@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # The guest's side of lab.sh demo: a node with containerd, the kubelet and rocelet; two pods with a VF each and traffic between them without
 # end, and a third that comes and goes. The host stops the machine when it has seen enough.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # What lab.sh demo shows while the kubelet is built: VFs that rocectl attaches to network namespaces, traffic between two without end, and a
 # third that comes and goes. The host stops the machine.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # A pod changes everything about its interface that ip, tc, bridge, ethtool, bpftool, netlink, sysfs and sysctl offer: the next pod's
 # interface equals one that was never used, nothing of the old one is left anywhere, and traffic passes.

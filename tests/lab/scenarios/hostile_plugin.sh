@@ -1,13 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # An IPAM plugin that is an enemy: it is uid 0, and orders nobody. Beside real pods, a kubelet and containerd.
 # lab: --kubelet --memory 4096 --timeout 1800
-# proves: daemon/attach/ipam daemon/compose
+# proves: daemon/attach/ipam daemon/compose daemon/config
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh
 # shellcheck source=../guest/kubelet.sh
 . /rocelet/lab/guest/kubelet.sh
 # shellcheck source=../guest/attach.sh
 . /rocelet/lab/guest/attach.sh
+# shellcheck source=../guest/cni.sh
+. /rocelet/lab/guest/cni.sh
 
 SOFT_ROCE=false
 HOSTILE=/opt/hostile GIVEN=/var/lib/hostile ABSTRACT=@hostile-shim
@@ -76,3 +79,22 @@ reaches "with all that could be above" '{"write": ["/var/lib", "/run"]}' $GIVEN/
 remove_pod victim
 check_all_free
 stop_rocelet
+
+# Users of the cluster write CNI configurations: these open nothing, the administrator's option does.
+echo '{}' >"$CONFIG"
+ipam() { # [KEYS]
+    config "$free" "\"ipam\": {\"type\": \"hostile\"${1:-}}"
+}
+of_configuration() { # WHAT OPTION REACHED
+    start_engine --cni-path $HOSTILE ${2:+--cni-ipam-needs "$2"}
+    said=$(cni ADD enemy --netns /run/netns/enemy --config "$(ipam)" || true)
+    echo "# $1: $said"
+    check "$1: it reached '$3'" '[[ $said == *"reached: '"$3; read: /etc/shadow;"'"* ]]'
+    check_within 30 "$1: the VF is free and as before" "is_free $free"
+    check "$1: \"needs\" is refused" "cni_fails 7 ADD enemy --netns /run/netns/enemy --config '$(ipam ', "needs": {"network": "host"}')'"
+    stop_rocelet
+}
+of_configuration "of a CNI configuration" "" ""
+of_configuration "with an option for another plugin" other:network=host ""
+of_configuration "with a folder" hostile:write=$GIVEN $GIVEN/socket
+of_configuration "with both" hostile:write=$GIVEN,hostile:network=host "$GIVEN/socket $ABSTRACT"

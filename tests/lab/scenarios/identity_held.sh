@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # Attacks on what a device is known by that come from what outlives a pod or takes its place: an RDMA device that a process elsewhere has
 # open, a network namespace at the same path, an interface of the same name and mark, records that are exchanged.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # Attacks on what a device is known by, from network namespaces with NET_ADMIN in the initial user namespace, as pods of many clusters have:
 # RDMA devices under others' names, a lock on the folder of device nodes, interfaces on VFs that are free.
@@ -67,7 +68,7 @@ ip link add link "$(netdev_of "$a")" name spy0 netns evil type macvlan mode brid
 ip -n evil link set spy0 up
 check "the VF is attached" "attach $a pod1 10.9.0.1/24 && is_complete pod1 $a 10.9.0.1/24"
 check "without it" "! ip -n evil link show dev spy0 >/dev/null 2>&1"
-check "and that is told" "rocectl events | grep -q 'on the old one sat macvlan spy0 in namespace net:'"
+check "and that is told" "rocectl events | grep -q 'stacked on the old one was macvlan spy0 in namespace net:'"
 rocectl detach "$a" || true
 check_all_free
 
@@ -81,7 +82,7 @@ ip netns delete pod1
 wait_until "[[ -n \$(netdev_of $a 2>/dev/null) ]]"
 index=$(<"/sys/bus/pci/devices/$a/net/$(netdev_of "$a")/ifindex")
 start_engine
-check "it cannot be returned by hand" "rocectl detach $a 2>&1 | grep -q 'no record tells whose $a is'"
-check "its trouble says what it waits for" "curl -fsS -m 60 $HTTP/api/v1/attachments | grep -q 'until the kubelet and the runtime tell'"
+check "it cannot be returned by hand" "rocectl detach $a 2>&1 | grep -q 'no journal record has the owner of $a'"
+check "its trouble says what it waits for" "curl -fsS -m 60 $HTTP/api/v1/attachments | grep -q 'until the kubelet and the runtime show'"
 check "and it is left as it is" "[[ \$(engine_state $a) == bad && \$(<\"/sys/bus/pci/devices/$a/net/\$(netdev_of $a)/ifindex\") == $index ]]"
 stop_rocelet

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # Lists and files that say that something has ended which has not, and the other way round: the list of another runtime, a macvlan that its
 # pod has hidden, a state folder that is removed, a pool that has changed since.
@@ -128,7 +129,7 @@ c=$(vf_of c) index_c=$(index_of c)
 check "the next pod gets its VF" "is_complete c $c 10.9.0.3/24"
 check "the folder is root's alone" "[[ \$(stat -c %a:%u $STATE_DIR/devices) == 700:0 ]]"
 check "with the records of both pods" "[[ -s $STATE_DIR/devices/$c && -s $STATE_DIR/devices/$(vf_of b) ]]"
-check "which is told" "told JournalBad 'was removed: it is made anew, with the records of [1-9]'"
+check "which is told" "told JournalBad 'was removed: it is created again, with the records of [1-9]'"
 kill_rocelet
 start_engine
 check_within 60 "both are known after a restart" "[[ \$(engine_state $c) == in_pod && \$(engine_state $(vf_of b)) == in_pod ]]"
@@ -141,7 +142,7 @@ check "the new text has the key" "grep -q always-reset $CONFIG.new"
 mv "$CONFIG.new" "$CONFIG"
 wait_until 60 "curl -fsS -m 60 $HTTP/api/v1/config | grep -q always-reset"
 remove_pod c
-check_within 60 "the device follows it" "told Returned \"$c is back .*with a new netdev, as its pool wants\""
+check_within 60 "the device follows it" "told Returned \"$c returned from .*with a new netdev, as its pool requires\""
 remove_pod b
 check_all_free
 
@@ -178,6 +179,6 @@ start_engine
 # Its MAC was the driver's choice, which is another one now.
 check_within 60 "it is free, under a name that the pod did not choose" "[[ \$(engine_state $id) == free && \$(netdev_of $id) == $name ]]"
 check "nothing that the pod has set is left" "ip -d link show dev $name | grep -q 'group default'"
-check "by a new netdev, which is told" "told Returned \"$id is back .*with a new netdev\""
+check "by a new netdev, which is told" "told Returned \"$id returned from .*with a new netdev\""
 stop_rocelet
 echo "# the scenario took $SECONDS s"

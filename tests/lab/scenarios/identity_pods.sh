@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # Real pods and the numbers of device nodes: a container that starts again after its device has got another number, and a pod that deletes
 # its soft-RoCE device and waits for the next one with its number; and what a pod with the host's network leaves on its VF.

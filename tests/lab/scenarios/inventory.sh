@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # The live inventory: every change of the hardware is visible soon after the kernel's message, and right after lost events.
 # proves: daemon/inventory hw/scan hw/netlink
@@ -16,7 +17,7 @@ NUMVFS=/sys/class/net/$PF/device/sriov_numvfs
 ip link set "$PF" up
 wait_until "ip link show $PF | grep -q LOWER_UP"
 start_rocelet
-wait_until "curl -fsS $HTTP/readyz"
+wait_until is_up
 check "the PF is known by its PCI address, with its driver" "holds_in_devices 'functions[\"$PF_ID\"][\"driver\"] == \"igb\"'"
 check "it can have VFs and has none" "holds_in_devices 'functions[\"$PF_ID\"][\"numVfs\"] == 0 and functions[\"$PF_ID\"][\"totalVfs\"] > 0'"
 check "udev runs here, so its source is used" '! grep -q "udev does not run here" $OUT/rocelet.log'
@@ -83,7 +84,7 @@ stop_rocelet
 say "lost events"
 VF=$(vf_netdev 0)
 start_rocelet --event-buffer 1024
-wait_until "curl -fsS $HTTP/readyz"
+wait_until is_up
 before=$(metric rocelet_event_overruns_total 'source="rtnetlink"')
 ip link set "$VF" up # the kernel tells of aliases only while it is up
 for ((i = 0; i < 3000; i++)); do echo "link set dev $VF alias flood$i"; done >/tmp/flood
@@ -102,7 +103,7 @@ udevadm control --exit
 wait_until '! pgrep -x systemd-udevd'
 rm -rf /run/udev/control
 start_rocelet --no-bpf
-wait_until "curl -fsS $HTTP/readyz"
+wait_until is_up
 check "without udev it says so and listens to the kernel" 'grep -q "udev does not run here" $OUT/rocelet.log'
 echo 0 >"$NUMVFS"
 wait_until "holds_in_devices 'all(d[\"kind\"] != \"vf\" for d in functions.values())'"
@@ -111,7 +112,7 @@ stop_rocelet
 : >"$OUT/rocelet.log"
 (exec setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all /usr/local/sbin/rocelet --run-dir /tmp/nobody) >>"$OUT/rocelet.log" 2>&1 &
 ROCELET_PID=$!
-wait_until "curl -fsS $HTTP/readyz"
+wait_until is_up
 check "without privileges it serves the inventory" "holds_in_devices '\"$PF_ID\" in functions'"
 check "and says what is missing" 'grep -q "going on without" $OUT/rocelet.log'
 stop_rocelet

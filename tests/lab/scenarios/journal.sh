@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # What the journal makes of strange names, and of a second daemon.
 # lab: --memory 2048 --timeout 600

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # The host's half: promtool's judgement of the page, and a real Prometheus that scrapes it.
 set -euo pipefail
 : "${LAB_PORT:?host port that leads to the daemon}" "${LAB_OUT:?output folder}"

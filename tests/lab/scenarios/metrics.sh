@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # The numbers: perftest's own, the kernel's and ours agree; the page is a good page for promtool and Prometheus.
 # proves: daemon/metrics hw/counters
@@ -38,7 +39,7 @@ make_vfs 2
 make_pod left "${VFS[0]}" 10.9.0.1/24
 make_pod right "${VFS[1]}" 10.9.0.2/24
 start_rocelet
-wait_until "curl -fsS $HTTP/readyz"
+wait_until is_up
 wait_until "port roce_packets_total left 'direction=\"sent\"'"
 
 say "perftest against our numbers"

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # The host's half of nic_counters.
 #   nic_counters.host.sh module RELEASE     the NIC's module, for the guest's kernel
 #   nic_counters.host.sh pieces             what is played, and the page that has the drivers' names

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # Fault scenarios, played by a NIC whose counters, settings and health are scripted, through the kernel's own interfaces: what the running
 # daemon says of each is what replay says of its file.
@@ -57,7 +58,7 @@ play_round() { # NAME
     say "$round"
     player make "$round"
     configuration "$round" >/tmp/config.json
-    start_rocelet --config /tmp/config.json
+    start_rocelet --config /tmp/config.json --all-series # of virtual functions, too
     player play "$round" "$OUT/$round.log"
     check "replay judges what was played" 'host_part replay "$round"'
     /usr/bin/python3 /rocelet/lab/guest/nic_told.py "$OUT/pieces/$round" "$OUT/$round.log" >"$OUT/$round.told"

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # The host's half: the NIC's module, for the guest's kernel.
 #   nic_events.host.sh module RELEASE
 set -euo pipefail

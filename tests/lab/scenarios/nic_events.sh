@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # Who changes a NIC's DCB settings, what its devlink health reporter says, and which transmit queue hangs, seen by BPF. No emulated NIC has either: the host builds
 # one (tests/lab/module), for the kernel whose headers fit Debian 12's compiler.
@@ -54,7 +55,7 @@ echo mlx5_0 >"$nic/lab/device"
 udevadm settle --timeout=20 # it is renamed once
 ip link set "$(ls "$nic/net")" name labnic0
 start_rocelet
-wait_until "curl -fsS $HTTP/readyz"
+wait_until is_up
 check_within 10 "the host's programs hang" 'hangs dcb_set && hangs dcb_app_set && hangs dcb_app_deleted && hangs dcb_set_cee && hangs nic_health && hangs tx_timeout'
 
 say "DCB"
@@ -64,9 +65,9 @@ check_within 2 "PFC: which priorities, and by whom" 'event PfcChanged "labnic0: 
 dcb ets set dev labnic0 tc-tsa all:strict
 check_within 2 "ETS, by whom" 'event EtsChanged "labnic0.*$by"'
 dcb app add dev labnic0 dscp-prio 26:3
-check_within 2 "DSCP to priority" 'event PriorityMapChanged "labnic0: DSCP 26 goes to priority 3 $by"'
+check_within 2 "DSCP to priority" 'event PriorityMapChanged "labnic0: DSCP 26 mapped to priority 3 $by"'
 dcb app del dev labnic0 dscp-prio 26:3
-check_within 2 "and that it does no longer" 'event PriorityMapChanged "labnic0: DSCP 26 no longer goes to priority 3 $by"'
+check_within 2 "and that it does no longer" 'event PriorityMapChanged "labnic0: DSCP 26 no longer mapped to priority 3 $by"'
 uid=8dbc5577-d0e2-4706-8787-57d52c03ddf2
 as_pod "$uid" dcb pfc set dev labnic0 prio-pfc all:off 5:on
 check_within 2 "a tool in a pod that has ended before anybody could ask it: the pod" "event PfcChanged \"labnic0: PFC on for priority 5 $by; pod $uid\""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # VFs that nobody remembers, and one that somebody took out of its pod: a pod that runs keeps its own, everything else comes home clean.
 # lab: --kubelet --memory 4096 --timeout 1200
@@ -24,13 +25,13 @@ make_vf_pod() { # NAME IP/LEN
     run_pod "$1" "$RESOURCE=1" "[{\"resource\": \"$RESOURCE\", \"ips\": [\"$2\"]}]"
 }
 
-n_told() { # REASON FUNCTION
+n_with_status() { # REASON FUNCTION
     rocectl events --limit 200 | grep -w "$1" | grep -cw "$2" || true
 }
 
 # The daemon's events are its own life's.
 told() { # REASON FUNCTION
-    (($(n_told "$1" "$2") > 0))
+    (($(n_with_status "$1" "$2") > 0))
 }
 
 # It was never away, not even for a moment.
@@ -109,7 +110,7 @@ for id in "${VF_IDS[@]}"; do MACS[$id]=$(mac_of "$id"); done
 make_vf_pod d 10.9.0.4/24
 d=$(pod_env d $VARIABLE)
 in_netns d ip link set net1 netns 1
-check_within 60 "that is told, and it is returned" "rocectl events --limit 200 | grep -w Returned | grep -w $d | grep -q 'taken out of its pod'"
+check_within 60 "that is told, and it is returned" "rocectl events --limit 200 | grep -w Returned | grep -w $d | grep -q 'moved out of its pod'"
 check_within 60 "and attached again, as the pod still has it" "[[ \$(engine_state $d) == in_pod ]] && is_complete d $d 10.9.0.4/24"
 remove_pod d
 check_all_free

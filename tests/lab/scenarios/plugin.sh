@@ -1,8 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # The device plugin on real hardware events: what the kubelet's list says, soon after the kernel's message. The kubelet is a
 # stand-in; the real one is tests/kubelet's.
 # proves: daemon/plugin daemon/pools daemon/inventory
-# when: core
+# when: turns
 # shellcheck source=../guest/lib.sh
 . /rocelet/lab/guest/lib.sh
 

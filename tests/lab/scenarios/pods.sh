@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # Real pods in the lab: containerd, the kubelet, and the daemon as device plugin for real VFs with soft-RoCE. Is the ground sound on which VFs
 # are given to pods? What the attach engine does with them is done by hand here.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # The capabilities of the native overlay are enough, and none is too many: without each of them something stops, which the daemon names
 # beforehand, and nothing else does. And a configuration that asks for more than the daemon was given.
@@ -115,7 +116,7 @@ probe_all() { # MTU [WHETHER_TO_ATTACH]
     : >"$OUT/rocelet.log"
     start_rocelet --config $CONFIG --state-dir $STATE_DIR --log-level debug
     wait_until '! curl -sS '$HTTP'/readyz | grep -q "have not been\|has not been"'
-    probe ready 10 curl -fsS -m 2 -o /dev/null "$HTTP/readyz"
+    probe ready 10 is_up
     # BPF comes last, and is slow here: what it can do is known once it says what it did.
     wait_until 60 "program_loaded || grep -q 'bpf.*going on without' $OUT/rocelet.log"
     probe bpf 0 program_loaded
@@ -186,7 +187,7 @@ EXPECTED=
 probe_all 1400
 check "everything works" '[[ -z ${FAILING[*]} ]]'
 echo "# fails: ${FAILING[*]:-nothing}"
-check "nothing is missing" '! grep -q "is missing" $OUT/rocelet.log && [[ $(curl -sS $HTTP/readyz) == ok ]]'
+check "nothing is missing" '! grep -q "is missing" $OUT/rocelet.log && is_up'
 check "every thread has these, and no other" "has_capabilities $(mask_of "${NATIVE_CAPABILITIES//,+/ }")"
 check "every thread is under the filter, and gets no new ones" is_confined
 cp "$OUT/rocelet.log" "$OUT/rocelet-all.log"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # What a record of the past may do to a device that has been set up anew since, or that is another one under the same name: nothing.
 # lab: --memory 2048 --timeout 900
@@ -104,7 +105,7 @@ check "it is in its pod, set up as ordered" "is_complete a $A 10.77.0 && has_set
 check "an address is given away" "((\$(n_leases) == 1))"
 kill_rocelet
 after_a_reboot in-a-pod
-check "the log says why" "grep -q 'started anew' $OUT/rocelet.log"
+check "the log says why" "grep -q 'was rebooted' $OUT/rocelet.log"
 ip netns add a
 order "$A" a
 check "it can be attached again" "[[ \$(engine_state $A) == in_pod ]]"
@@ -171,7 +172,7 @@ kill_rocelet
 other_device mac 'origin.identity.pf_mac="020000000099"' 'by its MAC'
 after_a_reboot mac
 kill_rocelet
-other_device kind 'origin.identity.device=4660' 'that was a 8086:1234'
+other_device kind 'origin.identity.device=4660' 'that was 8086:1234'
 after_a_reboot kind
 kill_rocelet
 other_device pf 'origin.pf="0000:77:00.0"' 'of 0000:77:00.0'

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # The daemon is started again while 32 VFs are in network namespaces: how soon the kubelet has its list again, which is when every one of them was
 # found where the journal says it is; and nothing about them changes.
@@ -83,7 +84,7 @@ echo "# registered and reconciled after $(median_of "${full[@]}") ms, $(starts "
 check "a start with $N attachments${BAR:+ takes no more than $BAR starts of an empty program, $EMPTY_MS ms each}" \
     "[[ -z '$BAR' ]] || awk 'BEGIN { exit !($(starts "$(median_of "${full[@]}")") <= ${BAR:-0}) }'"
 echo "# $(rss_kb) kB resident with $N attachments"
-check "nothing to complain about" '! complaints'
+check_complaints
 for ((i = 0; i < N; i++)); do rocectl detach "${VF_IDS[i]}" >/dev/null || fail "${VF_IDS[i]} is not detached"; done
 check_within 60 "all come back" "(( \$(ls -d /sys/bus/pci/drivers/igbvf/0000:*/net/* | wc -l) == 35 ))"
 stop_rocelet

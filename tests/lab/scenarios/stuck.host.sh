@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # The host's half: a file system in a file; the guest has no mkfs.
 set -euo pipefail
 rm -f "${LAB_OUT:?output folder}/disk"

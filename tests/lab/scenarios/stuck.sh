@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # Work that does not end: the state folder's file system is frozen, as for a snapshot. It is named, holds up nothing else, nor the end.
 # proves: include/loop daemon/attach daemon/compose
@@ -26,7 +27,7 @@ modprobe loop
 mount -o loop $DISK $FROZEN
 STATE=$FROZEN/state
 start_rocelet --config "$CONFIG" --state-dir $STATE
-need_within 30 "it is ready" "curl -fsS -m 2 -o /dev/null $HTTP/readyz"
+need_within 30 "it is up" is_up
 
 say "the disk is frozen: five attaches begin, one more than there are places"
 fsfreeze -f $FROZEN
@@ -64,7 +65,7 @@ ROCELET_PID=
 
 say "the next one repairs"
 start_rocelet --config "$CONFIG" --state-dir $STATE
-need_within 30 "it is ready" "curl -fsS -m 2 -o /dev/null $HTTP/readyz"
+need_within 30 "it is up" is_up
 for i in 1 2 3 4; do
     check "VF $i is still where it was" "[[ \$(engine_state ${VF_IDS[i]}) == in_pod ]]"
     rocectl detach "${VF_IDS[i]}"

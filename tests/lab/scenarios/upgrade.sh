@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # The daemon's successor takes the node over while pods run: the kubelet never takes their devices for ill, nothing in the pods changes, and
 # what comes next is the successor's.
@@ -19,7 +20,7 @@ entry() { # ADDRESS: an annotation with it
 
 launch() { # POD_NAME [ARGS..]
     POD_NAMESPACE=rocelet POD_NAME=$1 launch_rocelet "$LAB_ROCELET" "${FLAGS[@]}" "${@:2}"
-    wait_until "curl -fsS -m 2 -o /dev/null $HTTP/readyz"
+    wait_until is_up
 }
 
 # The successor answers where the first one has answered before.
@@ -97,4 +98,4 @@ check "the second one ends well" "wait $second"
 check "the kubelet has not taken them for ill" "(( \$(n_taken_for_ill) == $ill ))"
 check "the kubelet lists the VFs" "(( \$(n_registered $RESOURCE) == 3 ))"
 stop_rocelet
-check "nothing to complain about" '! complaints'
+check_complaints

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # What cannot be seen is not gone: a pod whose namespace has lost its path keeps its VF, and a daemon that cannot see the host takes nothing
 # from anybody.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "api.h"
 
 #include <jansson.h>
@@ -185,7 +186,7 @@ static char *pretty(const char *text, size_t len)
 static void test_small_host(void **state)
 {
 	size_t len;
-	char *text = api_devices(&(struct api_scene){.host = &small, .generation = 7}, &len),
+	char *text = api_devices(&(struct api_input){.host = &small, .generation = 7}, &len),
 	     *readable;
 
 	(void)state;
@@ -203,7 +204,7 @@ static void test_empty_host(void **state)
 {
 	static const struct host empty;
 	size_t len;
-	char *text = api_devices(&(struct api_scene){.host = &empty, .generation = 0}, &len);
+	char *text = api_devices(&(struct api_input){.host = &empty, .generation = 0}, &len);
 
 	(void)state;
 	assert_string_equal(
@@ -223,7 +224,7 @@ static void test_names_of_any_bytes(void **state)
 	(void)state;
 	strcpy(nd.name, "a\xff\x80\"\n\xc3\xa9\xe2\x82");
 	memset(nd.operstate, 0xed, sizeof(nd.operstate) - 1);
-	text = api_devices(&(struct api_scene){.host = &host, .generation = 1}, &len);
+	text = api_devices(&(struct api_input){.host = &host, .generation = 1}, &len);
 	assert_non_null(text);
 	assert_non_null(strstr(text, "\"name\":\"a\xef\xbf\xbd\xef\xbf\xbd\\\"\\n\xc3\xa9"
 				     "\xef\xbf\xbd\xef\xbf\xbd\""));
@@ -293,7 +294,7 @@ static void test_any_failed_allocation(void **state)
 	json_set_alloc_funcs(failing_malloc, free);
 	for (n = 0; !text; n++) {
 		allocations_left = n;
-		text = api_devices(&(struct api_scene){.host = &small, .generation = 7}, &len);
+		text = api_devices(&(struct api_input){.host = &small, .generation = 7}, &len);
 		assert_true(n < 100000);
 	}
 	json_set_alloc_funcs(malloc, free);
@@ -345,7 +346,7 @@ static void test_a_thousand_vfs(void **state)
 	for (i = 0; i < MANY; i++)
 		fill_vf(&h, i);
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &start);
-	text = api_devices(&(struct api_scene){.host = &h, .generation = 1}, &len);
+	text = api_devices(&(struct api_input){.host = &h, .generation = 1}, &len);
 	print_message("%d VFs: %zu bytes in %.1f ms\n", MANY, len, ms_since(&start));
 	assert_non_null(text);
 	assert_non_null(strstr(text, last));

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Documents against golden files; UPDATE_GOLDEN=1 rewrites them. */
 #include "api_attachments.h"
 #include "doctor.h"
@@ -44,7 +45,7 @@ static void test_attachments(void **state)
 
 	(void)state;
 	attachments_small(&a);
-	text = api_attachments(a.list, ATTACHMENTS_EPOCH, &len);
+	text = api_attachments(a.list, ATTACHMENTS_EPOCH, NULL, &len);
 	assert_document("tests/golden/api_attachments.json", text, len);
 }
 
@@ -53,7 +54,7 @@ static void test_no_attachments(void **state)
 	struct attach_record free_one = {.state = ATTACH_FREE};
 	struct attach_status status = {.record = &free_one};
 	size_t len;
-	char *text = api_attachments((struct attach_list){&status, 1}, 0, &len);
+	char *text = api_attachments((struct attach_list){&status, 1}, 0, NULL, &len);
 
 	(void)state;
 	assert_string_equal(text, "{\"attachments\":[]}");
@@ -66,7 +67,7 @@ static void test_devices_and_pods_with_attachments(void **state)
 	struct resource_table t;
 	struct attachments a;
 	struct host h = {0};
-	struct api_scene scene = {.host = &h, .resources = &t, .epoch_ms = ATTACHMENTS_EPOCH};
+	struct api_input scene = {.host = &h, .resources = &t, .epoch_ms = ATTACHMENTS_EPOCH};
 	size_t len;
 	char *text;
 
@@ -78,7 +79,7 @@ static void test_devices_and_pods_with_attachments(void **state)
 	scene.attachments = a.list;
 	text = api_devices(&scene, &len);
 	assert_document("tests/golden/api_devices_attached.json", text, len);
-	text = api_pods(&t, a.list, ATTACHMENTS_EPOCH, &len);
+	text = api_pods(&t, a.list, ATTACHMENTS_EPOCH, NULL, &len);
 	assert_document("tests/golden/api_pods_attached.json", text, len);
 	host_done(&h);
 	resource_table_done(&t);
@@ -158,19 +159,19 @@ static void test_filters(void **state)
 static void test_doctor(void **state)
 {
 	struct doctor_finding findings[] = {
-		{FINDING_DIRTY, true, "0000:03:00.2", "could not be cleaned", "wait"},
-		{FINDING_JOURNAL, false, "", "cannot be written", "look"},
+		{FINDING_DIRTY, true, "0000:03:00.2", "could not be cleaned", "a", "b", "wait"},
+		{FINDING_JOURNAL, false, "", "cannot be written", "", "", "look"},
 	};
 	struct doctor d = {findings, 2};
 	size_t len;
-	char *text = api_doctor(&d, &len);
+	char *text = api_doctor(&d, NULL, &len);
 
 	(void)state;
 	assert_string_equal(
 		text,
-		"{\"findings\":[{\"kind\":\"dirty\",\"object\":\"0000:03:00.2\",\"what\":\"could "
-		"not be cleaned\",\"help\":\"wait\",\"fixable\":true},{\"kind\":\"journal\","
-		"\"object\":null,\"what\":\"cannot be written\",\"help\":\"look\",\"fixable\":"
+		"{\"findings\":[{\"kind\":\"dirty\",\"object\":\"0000:03:00.2\",\"namespace\":\"a\","
+		"\"pod\":\"b\",\"what\":\"could not be cleaned\",\"help\":\"wait\",\"fixable\":true},{\"kind\":\"journal\","
+		"\"object\":null,\"namespace\":null,\"pod\":null,\"what\":\"cannot be written\",\"help\":\"look\",\"fixable\":"
 		"false}]}");
 	free(text);
 }
@@ -189,7 +190,7 @@ static char *make_attachments(size_t *len)
 	static struct attachments a;
 
 	attachments_small(&a);
-	return api_attachments(a.list, ATTACHMENTS_EPOCH, len);
+	return api_attachments(a.list, ATTACHMENTS_EPOCH, NULL, len);
 }
 
 static char *make_events(size_t *len)
@@ -209,7 +210,7 @@ static char *make_doctor(size_t *len)
 	struct doctor_finding findings[] = {{.what = "a"}, {.help = "b"}};
 	const struct doctor d = {findings, 2};
 
-	return api_doctor(&d, len);
+	return api_doctor(&d, NULL, len);
 }
 
 /* The sanitizer's leak check is the other half of this test. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The configuration's document with what became of BPF. */
 #include <errno.h>
 #include <setjmp.h>
@@ -79,7 +80,7 @@ static void test_without_bpf_it_is_null(void **state)
 	free(text);
 }
 
-static void test_what_is_no_object_has_no_document(void **state)
+static void test_a_configuration_that_is_no_object(void **state)
 {
 	size_t len;
 
@@ -93,7 +94,7 @@ TEST_GROUP(api_bpf)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_document_is_the_golden_one),
 		cmocka_unit_test(test_without_bpf_it_is_null),
-		cmocka_unit_test(test_what_is_no_object_has_no_document),
+		cmocka_unit_test(test_a_configuration_that_is_no_object),
 	};
 
 	return test_group_run(tests, NULL, NULL);

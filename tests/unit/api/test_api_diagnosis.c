@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The document of /api/v1/diagnosis. */
 #include "api_diagnosis.h"
 
@@ -52,7 +53,7 @@ static int teardown(void **state)
 
 static json_t *ask(const struct fixture *f, const char *function, const char *pod)
 {
-	const struct diagnosis_question q = {function, pod, &f->host, &f->table};
+	const struct diagnosis_query q = {function, pod, &f->host, &f->table};
 	size_t len;
 	char *text = api_diagnosis(&f->report, &q, &len);
 	json_t *document;

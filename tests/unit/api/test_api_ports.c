@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The documents of /api/v1/ports, /api/v1/history and /api/v1/live, of a node that was really
  * judged. */
 #include "api_ports.h"
@@ -111,7 +112,7 @@ static void test_ports(void **state)
 {
 	const struct fixture *f = *state;
 	size_t len;
-	char *text = api_ports(&f->report, &f->host, &f->table, &len);
+	char *text = api_ports(&f->report, &f->host, &f->table, NULL, &len);
 
 	assert_golden_json("tests/golden/api_ports.json", parsed(text, &len));
 }
@@ -124,7 +125,7 @@ static void test_ports_that_nobody_knows(void **state)
 	size_t len;
 	json_t *document, *port;
 
-	document = parsed(api_ports(&f->report, &none, NULL, &len), &len);
+	document = parsed(api_ports(&f->report, &none, NULL, NULL, &len), &len);
 	assert_int_equal(json_array_size(json_object_get(document, "ports")), 2);
 	port = json_array_get(json_object_get(document, "ports"), 0);
 	assert_true(json_is_null(json_object_get(port, "function")));
@@ -222,6 +223,38 @@ static void test_history(void **state)
 	assert_golden_json("tests/golden/api_history.json", parsed(text, &len));
 }
 
+static json_t *histories(const struct fixture *f, struct history_query q)
+{
+	size_t len;
+
+	return parsed(api_histories(&f->report, &q, &len), &len);
+}
+
+static void test_histories(void **state)
+{
+	struct fixture *f = *state;
+	const struct history_query q = {.every_ms = 2 * SECOND,
+					.signals = 1u << SIGNAL_NAK | 1u << SIGNAL_BYTES_SENT};
+
+	assert_golden_json("tests/golden/api_histories.json", histories(f, q));
+}
+
+/* As many steps as there is room for, the newest ones. */
+static void test_histories_are_bounded(void **state)
+{
+	struct fixture *f = *state;
+	const struct history_query q = {.every_ms = SECOND, .signals = 1u << SIGNAL_BYTES_SENT};
+	json_t *document, *at;
+
+	step(f, 200);
+	document = histories(f, q);
+	at = json_object_get(document, "atMs");
+	assert_int_equal(json_array_size(at), HISTORY_STEPS_MAX);
+	assert_int_equal(json_integer_value(json_array_get(at, HISTORY_STEPS_MAX - 1)),
+			 f->report.now_ms);
+	json_decref(document);
+}
+
 static size_t history_rows(const struct fixture *f, uint64_t since_ms)
 {
 	size_t len, n;
@@ -260,9 +293,9 @@ static void test_names_of_ports(void **state)
 
 /* --- what is new ------------------------------------------------------------------------------ */
 
-static struct live_scene scene_of(const struct fixture *f)
+static struct live_input scene_of(const struct fixture *f)
 {
-	return (struct live_scene){.report = &f->report,
+	return (struct live_input){.report = &f->report,
 				   .events = &f->ring,
 				   .node = "node-17",
 				   .now_ms = f->report.now_ms + 7,
@@ -272,9 +305,9 @@ static struct live_scene scene_of(const struct fixture *f)
 				   .config = 1};
 }
 
-static json_t *live(struct fixture *f, struct live_question q)
+static json_t *live(struct fixture *f, struct live_query q)
 {
-	struct live_scene s = scene_of(f);
+	struct live_input s = scene_of(f);
 	size_t len;
 
 	return parsed(api_live(&f->cache, &s, &q, &len), &len);
@@ -294,12 +327,12 @@ static void test_live(void **state)
 
 	happen(f, "one <script>");
 	assert_golden_json("tests/golden/api_live.json",
-			   live(f, (struct live_question){.since_ms = f->report.now_ms - SECOND}));
+			   live(f, (struct live_query){.since_ms = f->report.now_ms - SECOND}));
 }
 
 static size_t live_rows(struct fixture *f, uint64_t since_ms, bool complete)
 {
-	json_t *document = live(f, (struct live_question){.since_ms = since_ms});
+	json_t *document = live(f, (struct live_query){.since_ms = since_ms});
 	size_t n = json_array_size(json_object_get(document, "rows"));
 
 	assert_int_equal(json_is_true(json_object_get(document, "complete")), complete);
@@ -351,8 +384,8 @@ static void test_verdicts_that_are_too_many(void **state)
 	f->report.verdicts[n - 5].severity = SEVERITY_CRITICAL;
 	f->report.verdicts[n - 3].explained = true;
 	f->report.verdicts[n - 2].change = VERDICT_CLOSED;
-	document = live(f, (struct live_question){0});
-	assert_int_equal(json_integer_value(json_object_get(document, "nVerdicts")), n - 2);
+	document = live(f, (struct live_query){0});
+	assert_int_equal(json_integer_value(json_object_get(document, "verdictCount")), n - 2);
 	verdicts = json_object_get(document, "verdicts");
 	assert_int_equal(json_array_size(verdicts), LIVE_VERDICTS_MAX);
 	for (size_t i = 0; i < 5; i++) {
@@ -364,10 +397,41 @@ static void test_verdicts_that_are_too_many(void **state)
 	json_decref(document);
 }
 
+/* The newest first, each with when and why it ended. */
+static void test_ended_verdicts(void **state)
+{
+	struct fixture *f = *state;
+	struct ended_verdict ended[2] = {{.ended_ms = 7000, .ended_unix_ms = 1700000007000},
+					 {.ended_ms = 9000, .ended_unix_ms = 1700000009000}};
+	json_t *document, *list, *first;
+
+	make_verdicts(f, 1);
+	ended[0].verdict = ended[1].verdict = f->report.verdicts[0];
+	ended[1].verdict.closed = CLOSE_GONE;
+	f->report.n_verdicts = 0;
+	free(f->report.ended);
+	f->report.ended = ended;
+	f->report.n_ended = 2;
+	document = live(f, (struct live_query){0});
+	f->report.ended = NULL;
+	f->report.n_ended = f->report.room_ended = 0;
+	assert_int_equal(json_array_size(json_object_get(document, "verdicts")), 0);
+	list = json_object_get(document, "ended");
+	assert_int_equal(json_array_size(list), 2);
+	first = json_array_get(list, 0);
+	assert_int_equal(json_integer_value(json_object_get(first, "endedMs")), 9000);
+	assert_string_equal(json_string_value(json_object_get(first, "ended")),
+			    "2023-11-14T22:13:29.000Z");
+	assert_string_equal(json_string_value(json_object_get(first, "endedAs")), "gone");
+	assert_string_equal(json_string_value(json_object_get(json_array_get(list, 1), "endedAs")),
+			    "cleared");
+	json_decref(document);
+}
+
 static bool is_new(const struct fixture *f, uint64_t since_ms, uint64_t events_after)
 {
-	const struct live_question q = {since_ms, events_after};
-	const struct live_scene s = scene_of(f);
+	const struct live_query q = {since_ms, events_after};
+	const struct live_input s = scene_of(f);
 
 	return api_live_any(&s, &q);
 }
@@ -390,8 +454,8 @@ static void test_what_is_new(void **state)
 
 static void test_before_the_first_sample(void **state)
 {
-	const struct live_scene s = {.now_ms = 7};
-	const struct live_question q = {.since_ms = 5};
+	const struct live_input s = {.now_ms = 7};
+	const struct live_query q = {.since_ms = 5};
 	struct fixture *f = *state;
 	size_t len;
 	json_t *document = parsed(api_live(&f->cache, &s, &q, &len), &len);
@@ -422,8 +486,8 @@ static void test_the_cache_is_of_the_question(void **state)
 static void test_without_memory(void **state)
 {
 	struct fixture *f = *state;
-	const struct live_question q = {.since_ms = 1};
-	const struct live_scene s = scene_of(f);
+	const struct live_query q = {.since_ms = 1};
+	const struct live_input s = scene_of(f);
 	bool failed = true;
 	size_t len;
 
@@ -450,11 +514,14 @@ TEST_GROUP(api_ports)
 		TEST(test_what_a_pod_reads_under_anothers_name),
 		TEST(test_what_a_pod_reads_of_nothing),
 		TEST(test_history),
+		TEST(test_histories),
+		TEST(test_histories_are_bounded),
 		TEST(test_history_since),
 		TEST(test_names_of_ports),
 		TEST(test_live),
 		TEST(test_live_rows),
 		TEST(test_verdicts_that_are_too_many),
+		TEST(test_ended_verdicts),
 		TEST(test_what_is_new),
 		TEST(test_before_the_first_sample),
 		TEST(test_the_cache_is_of_the_question),

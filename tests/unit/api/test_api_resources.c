@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What is offered and who holds it, as JSON. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -60,7 +61,7 @@ static void test_all(void **state)
 
 	(void)state;
 	resource_table_small(&t);
-	all = api_resources(&t);
+	all = api_resources(&t, NULL);
 	text = json_dumps(all, JSON_INDENT(1));
 	assert_golden_text("tests/golden/api_resources.json", text, strlen(text));
 	free(text);
@@ -77,13 +78,13 @@ static void test_document(void **state)
 
 	(void)state;
 	resource_table_small(&t);
-	text = api_resources_document(&t, &len);
+	text = api_resources_document(&t, NULL, &len);
 	document = json_loads(text, 0, NULL);
 	assert_int_equal(json_integer_value(json_object_get(document, "generation")), 9);
 	assert_int_equal(json_array_size(json_object_get(document, "resources")), 2);
 	json_decref(document);
 	free(text);
-	text = api_resources_document(NULL, &len);
+	text = api_resources_document(NULL, NULL, &len);
 	document = json_loads(text, 0, NULL);
 	assert_int_equal(json_array_size(json_object_get(document, "resources")), 0);
 	json_decref(document);
@@ -99,7 +100,7 @@ static void test_pods(void **state)
 
 	(void)state;
 	resource_table_small(&t);
-	text = api_pods(&t, (struct attach_list){0}, 0, &len);
+	text = api_pods(&t, (struct attach_list){0}, 0, NULL, &len);
 	assert_int_equal(strlen(text), len);
 	assert_string_equal(
 		text,
@@ -116,7 +117,7 @@ static void test_no_pods(void **state)
 {
 	struct resource_table t = {0};
 	size_t len;
-	char *text = api_pods(&t, (struct attach_list){0}, 0, &len);
+	char *text = api_pods(&t, (struct attach_list){0}, 0, NULL, &len);
 
 	(void)state;
 	assert_string_equal(text, "{\"generation\":0,\"source\":null,\"pods\":[]}");

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What ports are set to, in the document of devices. */
 #include "api_settings.h"
 
@@ -59,7 +60,7 @@ static json_t *document(const struct port_settings *s)
 	return doc;
 }
 
-static void test_all_of_it(void **state)
+static void test_all_settings(void **state)
 {
 	json_t *doc = document(&whole);
 	char *text = json_dumps(doc, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
@@ -71,7 +72,7 @@ static void test_all_of_it(void **state)
 	json_decref(doc);
 }
 
-static void test_nothing_of_it(void **state)
+static void test_unknown_settings_are_null(void **state)
 {
 	static const struct port_settings unseen = {.pfc = 8, .dscp_trusted = true, .cm_tos = 106};
 	json_t *doc = document(NULL);
@@ -123,7 +124,7 @@ static void test_each_part_by_itself(void **state)
 }
 
 /* A zero that was seen is one, and half of rdma_cm is no whole. */
-static void test_zeros_are_not_null(void **state)
+static void test_known_zeros_are_not_null(void **state)
 {
 	struct port_settings s = {.seen = SETTINGS_PFC | SETTINGS_PAUSE | SETTINGS_DCBX |
 					  SETTINGS_CM_TOS | SETTINGS_PCIE_SEGMENT};
@@ -161,7 +162,7 @@ static void test_each_port_has_its_own(void **state)
 		build_function(&h, FN_VIRTUAL, devices[i], "", -1);
 		build_rdma(&h, devices[i], devices[i]);
 	}
-	text = api_devices(&(struct api_scene){.host = &h, .settings = &table}, &len);
+	text = api_devices(&(struct api_input){.host = &h, .settings = &table}, &len);
 	assert_non_null(text);
 	doc = json_loadb(text, len, 0, NULL);
 	for (size_t i = 0; i < 3; i++) {
@@ -187,10 +188,10 @@ static void test_each_port_has_its_own(void **state)
 TEST_GROUP(api_settings)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_all_of_it),
-		cmocka_unit_test(test_nothing_of_it),
+		cmocka_unit_test(test_all_settings),
+		cmocka_unit_test(test_unknown_settings_are_null),
 		cmocka_unit_test(test_each_part_by_itself),
-		cmocka_unit_test(test_zeros_are_not_null),
+		cmocka_unit_test(test_known_zeros_are_not_null),
 		cmocka_unit_test(test_each_port_has_its_own),
 	};
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What doctor finds, against a golden file; UPDATE_GOLDEN=1 rewrites it. */
 #include "doctor.h"
 
@@ -130,7 +131,7 @@ static void test_a_healthy_node(void **state)
 	host_done(&h);
 }
 
-static void test_what_is_quick_is_not_told(void **state)
+static void test_quick_operations_are_no_finding(void **state)
 {
 	struct patient p;
 
@@ -145,7 +146,7 @@ static void test_what_is_quick_is_not_told(void **state)
 	patient_done(&p);
 }
 
-static void test_nothing_is_concluded_from_what_is_not_known(void **state)
+static void test_without_allocations_there_are_no_orphans(void **state)
 {
 	struct patient p;
 
@@ -168,7 +169,7 @@ static void test_nothing_is_concluded_from_what_is_not_known(void **state)
 }
 
 /* It is still listed, for what went wrong with it. */
-static void test_a_free_attachment_answers_for_nothing(void **state)
+static void test_a_free_attachment_does_not_explain_an_orphan(void **state)
 {
 	struct patient p;
 
@@ -181,7 +182,7 @@ static void test_a_free_attachment_answers_for_nothing(void **state)
 	patient_done(&p);
 }
 
-static void test_what_of_the_host_is_hidden(void **state)
+static void test_a_hidden_host_is_a_finding(void **state)
 {
 	const struct attach_counters counters = {.view_error = "the host is hidden"};
 	const struct host none = {0};
@@ -221,7 +222,7 @@ static void test_a_runtime_that_is_contradicted(void **state)
 	assert_int_equal(count(&in, FINDING_RUNTIME), 0);
 }
 
-static void test_a_kubelet_that_does_not_tell_who_holds_what(void **state)
+static void test_an_unknown_list_of_allocations(void **state)
 {
 	struct resource_table table = {.generation = 1};
 	const struct host none = {0};
@@ -234,9 +235,60 @@ static void test_a_kubelet_that_does_not_tell_who_holds_what(void **state)
 	assert_int_equal(doctor_build(&d, &in), 0);
 	assert_int_equal(d.n, 1);
 	assert_int_equal(d.findings[0].kind, FINDING_KUBELET);
-	assert_string_equal(d.findings[0].what, "the kubelet does not tell which pod holds what: "
-						"/kubelet.sock: UNAVAILABLE");
+	assert_string_equal(d.findings[0].what,
+			    "the kubelet does not report which pod holds which device: "
+			    "/kubelet.sock: UNAVAILABLE");
 	doctor_done(&d);
+}
+
+static void test_registered_and_no_list_of_allocations(void **state)
+{
+	struct resource_info r = {.name = "a/b", .n_devices = 1};
+	struct resource_device device = {0};
+	struct resource_table table = {.generation = 1,
+				       .resources = &r,
+				       .n_resources = 1,
+				       .devices = &device,
+				       .n_devices = 1};
+	const struct host none = {0};
+	const struct doctor_input in = {.host = &none, .resources = &table};
+
+	(void)state;
+	assert_int_equal(count(&in, FINDING_KUBELET), 1); /* not registered */
+	r.registration = REGISTRATION_DONE;
+	assert_int_equal(count(&in, FINDING_KUBELET), 1); /* no list */
+	table.held.source = POD_SOURCE_CHECKPOINT;
+	assert_int_equal(count(&in, FINDING_KUBELET), 0);
+	strcpy(r.files_error, "/run/cdi: read-only");
+	assert_int_equal(count(&in, FINDING_KUBELET), 1);
+}
+
+static void test_the_security_module_is_named(void **state)
+{
+	struct resource_info r = {.name = "a/b", .n_devices = 1, .error = "/x: Permission denied"};
+	struct resource_device device = {0};
+	struct resource_table table = {.generation = 1,
+				       .resources = &r,
+				       .n_resources = 1,
+				       .devices = &device,
+				       .n_devices = 1};
+	const struct host none = {0};
+	struct doctor_input in = {.host = &none, .resources = &table};
+	struct doctor d;
+
+	(void)state;
+	assert_int_equal(count(&in, FINDING_PRIVILEGE), 0);
+	in.confinement = "";
+	assert_int_equal(count(&in, FINDING_PRIVILEGE), 0);
+	in.confinement = "SELinux type container_t";
+	assert_int_equal(doctor_build(&d, &in), 0);
+	assert_int_equal(d.findings[0].kind, FINDING_PRIVILEGE);
+	assert_string_equal(d.findings[0].what,
+			    "the daemon is confined by SELinux type container_t, and access was "
+			    "denied: /x: Permission denied");
+	doctor_done(&d);
+	strcpy(r.error, "/x: No such file or directory");
+	assert_int_equal(count(&in, FINDING_PRIVILEGE), 0);
 }
 
 /* The folder is the kubelet's, so it is told once for all resources. */
@@ -251,7 +303,8 @@ static void test_a_kubelet_that_does_not_look_into_the_registry(void **state)
 				       .resources = resources,
 				       .n_resources = 2,
 				       .devices = devices,
-				       .n_devices = 2};
+				       .n_devices = 2,
+				       .held = {.source = POD_SOURCE_API}};
 	const struct host none = {0};
 	const struct doctor_input in = {.host = &none, .resources = &table};
 	struct doctor d;
@@ -268,7 +321,7 @@ static void test_a_kubelet_that_does_not_look_into_the_registry(void **state)
 }
 
 /* No repair brings it back into its pod. */
-static void test_what_is_not_in_its_pod_is_not_fixed(void **state)
+static void test_a_device_missing_in_its_pod_is_not_fixable(void **state)
 {
 	struct patient p;
 	struct doctor d;
@@ -307,7 +360,7 @@ static void test_guids_are_never_fixed(void **state)
 }
 
 /* After the start there is an earlier one to go by, at the start there is none. */
-static void test_what_a_refused_file_leaves(void **state)
+static void test_a_rejected_file_at_and_after_the_start(void **state)
 {
 	struct config_state config = {.error = {.code = -EINVAL, .msg = "line 3: pools"}};
 	struct host none = {0};
@@ -331,8 +384,11 @@ static void test_every_kind_and_reason_has_words(void **state)
 	struct resource_device device = {.id = "0000:03:00.2"};
 	struct resource_info info = {
 		.name = "a/b", .n_devices = 1, .registration = REGISTRATION_DONE};
-	struct resource_table t = {
-		.resources = &info, .n_resources = 1, .devices = &device, .n_devices = 1};
+	struct resource_table t = {.resources = &info,
+				   .n_resources = 1,
+				   .devices = &device,
+				   .n_devices = 1,
+				   .held = {.source = POD_SOURCE_API}};
 	struct host none = {0};
 	struct doctor d;
 
@@ -355,16 +411,18 @@ TEST_GROUP(doctor)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_findings),
 		cmocka_unit_test(test_a_healthy_node),
-		cmocka_unit_test(test_what_is_quick_is_not_told),
-		cmocka_unit_test(test_nothing_is_concluded_from_what_is_not_known),
-		cmocka_unit_test(test_a_free_attachment_answers_for_nothing),
-		cmocka_unit_test(test_what_of_the_host_is_hidden),
+		cmocka_unit_test(test_quick_operations_are_no_finding),
+		cmocka_unit_test(test_without_allocations_there_are_no_orphans),
+		cmocka_unit_test(test_a_free_attachment_does_not_explain_an_orphan),
+		cmocka_unit_test(test_a_hidden_host_is_a_finding),
 		cmocka_unit_test(test_a_runtime_that_is_contradicted),
-		cmocka_unit_test(test_a_kubelet_that_does_not_tell_who_holds_what),
+		cmocka_unit_test(test_an_unknown_list_of_allocations),
+		cmocka_unit_test(test_registered_and_no_list_of_allocations),
+		cmocka_unit_test(test_the_security_module_is_named),
 		cmocka_unit_test(test_a_kubelet_that_does_not_look_into_the_registry),
-		cmocka_unit_test(test_what_is_not_in_its_pod_is_not_fixed),
+		cmocka_unit_test(test_a_device_missing_in_its_pod_is_not_fixable),
 		cmocka_unit_test(test_guids_are_never_fixed),
-		cmocka_unit_test(test_what_a_refused_file_leaves),
+		cmocka_unit_test(test_a_rejected_file_at_and_after_the_start),
 		cmocka_unit_test(test_every_kind_and_reason_has_words),
 	};
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Waiting for events over HTTP: the server, the routes, the ring and the watch together; rocectl
  * watch in a process of its own. */
 #include "event_watch.h"
@@ -49,7 +50,7 @@ static struct node *start(void)
 	assert_int_equal(http_open(&n->http, &n->loop, &(struct http_opts){0}, &n->self,
 				   routes_answer, &n->routes, &e),
 			 0);
-	assert_int_equal(http_listen_orders(n->http, n->path, 0600, &e), 0);
+	assert_int_equal(http_listen_admin(n->http, n->path, 0600, &e), 0);
 	return n;
 }
 
@@ -110,7 +111,7 @@ static bool are_waiting(void *arg)
 {
 	struct count *c = arg;
 
-	return c->watch->n == c->n;
+	return c->watch->waiters.n == c->n;
 }
 
 static void await_waiters(struct node *n, size_t how_many)
@@ -120,7 +121,7 @@ static void await_waiters(struct node *n, size_t how_many)
 	assert_true(loop_until(&n->loop, are_waiting, &c, PATIENCE_MS));
 }
 
-static void test_what_came_since(void **state)
+static void test_events_since_a_generation(void **state)
 {
 	struct node *n = start();
 	struct client c;
@@ -166,10 +167,10 @@ static bool waits_for_b(void *arg)
 {
 	const struct event_watch *w = ((struct node *)arg)->watch;
 
-	return w->n == 1 && w->items[0].pod;
+	return w->waiters.n == 1 && ((struct event_waiter *)w->waiters.items)[0].pod;
 }
 
-static void test_who_leaves_makes_room(void **state)
+static void test_a_disconnected_client_frees_its_place(void **state)
 {
 	struct node *n = start();
 	struct client c, other;
@@ -198,7 +199,7 @@ static void test_long_names(void **state)
 	stop(n);
 }
 
-static void test_in_vain(void **state)
+static void test_a_wait_that_times_out(void **state)
 {
 	struct node *n = start();
 	struct client c;
@@ -210,7 +211,7 @@ static void test_in_vain(void **state)
 	stop(n);
 }
 
-static void test_wrong_questions(void **state)
+static void test_invalid_parameters(void **state)
 {
 	static const char *const wrong[] = {"?wait=x", "?wait=-1", "?after=", "?after=1x",
 					    "?limit=0x1"};
@@ -222,7 +223,7 @@ static void test_wrong_questions(void **state)
 		ask(n, &c, wrong[i]);
 		assert_answer(n, &c, 400, "is not a number", NULL);
 	}
-	assert_int_equal(n->watch->n, 0);
+	assert_int_equal(n->watch->waiters.n, 0);
 	stop(n);
 }
 
@@ -231,7 +232,7 @@ static bool are_all_there(void *arg)
 {
 	const struct event_watch *w = ((struct node *)arg)->watch;
 
-	return w->n == 16 && w->items[15].pod;
+	return w->waiters.n == 16 && ((struct event_waiter *)w->waiters.items)[15].pod;
 }
 
 /* Sixteen of 64 places; the next is told so, and who has gone makes room. */
@@ -260,7 +261,7 @@ static void test_too_many_wait(void **state)
 
 static void test_without_memory(void **state)
 {
-	struct event_watch watch = {.n = 0};
+	struct event_watch watch = {.waiters.item_size = sizeof(struct event_waiter)};
 	const struct event_filter filter = {.pod = "a", .device = "b"};
 
 	(void)state;
@@ -269,7 +270,7 @@ static void test_without_memory(void **state)
 		assert_int_equal(event_watch_wait(&watch, NULL, &filter, 1), -ENOMEM);
 		assert_true(faults_end());
 	}
-	assert_int_equal(watch.n, 0);
+	assert_int_equal(watch.waiters.n, 0);
 }
 
 /* The end of the daemon is an answer. */
@@ -385,12 +386,12 @@ static void test_rocectl_watch_json(void **state)
 TEST_GROUP(event_watch)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_what_came_since),
+		cmocka_unit_test(test_events_since_a_generation),
 		cmocka_unit_test(test_waiting),
-		cmocka_unit_test(test_who_leaves_makes_room),
+		cmocka_unit_test(test_a_disconnected_client_frees_its_place),
 		cmocka_unit_test(test_long_names),
-		cmocka_unit_test(test_in_vain),
-		cmocka_unit_test(test_wrong_questions),
+		cmocka_unit_test(test_a_wait_that_times_out),
+		cmocka_unit_test(test_invalid_parameters),
 		cmocka_unit_test(test_too_many_wait),
 		cmocka_unit_test(test_without_memory),
 		cmocka_unit_test(test_stopping),

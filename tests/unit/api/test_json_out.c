@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* JSON member by member: what comes out is what a parser reads. */
 #include "json_out.h"
 #include "test_group.h"
@@ -24,7 +25,7 @@ static void assert_out(struct json_out *o, const char *expected)
 	text_done(&o->text);
 }
 
-static void commas_stand_between_members(void **state)
+static void members_are_separated_by_commas(void **state)
 {
 	struct json_out o = {0};
 	(void)state;
@@ -91,7 +92,7 @@ static void numbers_have_four_digits(void **state)
 TEST_GROUP(json_out)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(commas_stand_between_members),
+		cmocka_unit_test(members_are_separated_by_commas),
 		cmocka_unit_test(any_text_is_a_string),
 		cmocka_unit_test(numbers_have_four_digits),
 	};

@@ -1,5 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "routes.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,9 +9,12 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <jansson.h>
 
 #include "inventory.h"
 #include "page.h"
+#include "resource_table.h"
+#include "route.h"
 #include "test_group.h"
 
 struct answer {
@@ -76,8 +81,10 @@ static void test_before_anything_is_known(void **state)
 	assert_text(&r, "/healthz", 200, "ok\n");
 	assert_text(&r, "/readyz", 503, "not ready: the host's devices have not been read yet\n");
 	assert_text(&r, "/metrics", 503, "the first sample has not been taken yet\n");
-	assert_text(&r, "/api/v1/devices", 503, "the host's devices have not been read yet\n");
-	assert_text(&r, "/api/v1/config", 503, "the configuration has not been read yet\n");
+	assert_text(&r, "/api/v1/devices", 503,
+		    "{\"error\":\"the host's devices have not been read yet\"}");
+	assert_text(&r, "/api/v1/config", 503,
+		    "{\"error\":\"the configuration has not been read yet\"}");
 	r.inventory = &inventory;
 	assert_text(&r, "/readyz", 503, "not ready: the host's devices have not been read yet\n");
 	inventory.generation = 1;
@@ -99,11 +106,11 @@ static void tell_blind(struct attach_counters *ret, void *arg)
 	(void)arg;
 }
 
-static void test_who_cannot_see_the_host_is_not_ready(void **state)
+static void test_without_a_view_of_the_host_it_is_not_ready(void **state)
 {
 	struct inventory inventory = {.generation = 1};
 	struct routes r = {
-		.inventory = &inventory, .page = page_new(), .orders = {.counters = tell_blind}};
+		.inventory = &inventory, .page = page_new(), .admin = {.counters = tell_blind}};
 
 	(void)state;
 	assert_text(&r, "/readyz", 503, "not ready: the host is hidden\n");
@@ -119,17 +126,79 @@ static void tell_contradicted(struct attach_counters *ret, void *arg)
 }
 
 /* One pod that the runtime's list lacks may be a process that was left behind. */
-static void test_who_asks_the_wrong_runtime_is_not_ready(void **state)
+static void test_with_the_wrong_runtime_it_is_not_ready(void **state)
 {
 	struct inventory inventory = {.generation = 1};
 	bool lacks_all = true;
 	struct routes r = {.inventory = &inventory,
 			   .page = page_new(),
-			   .orders = {.counters = tell_contradicted, .arg = &lacks_all}};
+			   .admin = {.counters = tell_contradicted, .arg = &lacks_all}};
 
 	(void)state;
 	assert_text(&r, "/readyz", 503, "not ready: it lacks pod a/b\n");
 	lacks_all = false;
+	assert_text(&r, "/readyz", 200, "ok\n");
+	page_unref(r.page);
+	routes_done(&r);
+}
+
+static void test_without_a_listener_it_is_not_ready(void **state)
+{
+	struct inventory inventory = {.generation = 1};
+	struct err port = {.code = -98, .msg = "cannot listen on :1"};
+	struct err guard = {.code = -2, .msg = "no key"}, sock = {0};
+	bool serves = false;
+	struct routes r = {.inventory = &inventory,
+			   .page = page_new(),
+			   .port_error = &port,
+			   .guard_error = &guard,
+			   .socket_error = &sock,
+			   .serves_tcp = &serves};
+
+	(void)state;
+	assert_text(&r, "/readyz", 503,
+		    "not ready: nothing is served over TCP: cannot listen on :1\n");
+	port.code = 0;
+	assert_text(&r, "/readyz", 503, "not ready: nothing is served over TCP: no key\n");
+	serves = true;
+	assert_text(&r, "/readyz", 200, "ok\nwhat guards TCP is not as its files are: no key\n");
+	guard.code = 0;
+	err_set(&sock, -EROFS, "/run/rocelet: read-only");
+	assert_text(&r, "/readyz", 503,
+		    "not ready: rocelet.sock is not served: /run/rocelet: read-only\n");
+	sock.code = 0;
+	serves = false;
+	r.serves_tcp = NULL; /* --listen "" */
+	assert_text(&r, "/readyz", 200, "ok\n");
+	page_unref(r.page);
+	routes_done(&r);
+}
+
+static void test_without_a_resource_at_the_kubelet_it_is_not_ready(void **state)
+{
+	struct inventory inventory = {.generation = 1};
+	struct resource_info list[2] = {{.name = "a/b", .error = "no kubelet.sock"},
+					{.name = "a/c", .registration = REGISTRATION_REFUSED}};
+	struct resource_table table = {.generation = 1, .resources = list, .n_resources = 2};
+	struct routes r = {.inventory = &inventory, .page = page_new(), .n_to_register = 2};
+
+	(void)state;
+	assert_text(&r, "/readyz", 503, "not ready: resources are not registered yet\n");
+	r.resources = &table;
+	assert_text(&r, "/readyz", 503,
+		    "not ready: the kubelet knows none of the configured resources (2): a/b: no "
+		    "kubelet.sock\n");
+	list[0].registration = REGISTRATION_REFUSED;
+	list[0].error[0] = '\0';
+	assert_text(&r, "/readyz", 503,
+		    "not ready: the kubelet accepts none of the configured resources (2): a/b\n");
+	list[1].registration = REGISTRATION_DONE;
+	assert_text(&r, "/readyz", 200, "ok\n");
+	strcpy(list[1].files_error, "/run/cdi: read-only");
+	assert_text(&r, "/readyz", 503, "not ready: /run/cdi: read-only\n");
+	list[1].files_error[0] = '\0';
+	list[1].registration = REGISTRATION_WAITING;
+	r.n_to_register = 0; /* a dry run */
 	assert_text(&r, "/readyz", 200, "ok\n");
 	page_unref(r.page);
 	routes_done(&r);
@@ -240,11 +309,48 @@ static void test_behind_proxies(void **state)
 	routes_done(&r);
 }
 
+/* As a whole and by cause, also below a proxy's path. */
+static void test_runbook(void **state)
+{
+	static const struct {
+		const char *path, *heading;
+	} documents[] = {
+		{"/docs/runbook.md", "<h1 id=\"runbook\">"},
+		{"/runbook/", "<h1 id=\"runbook\">"},
+		{"/p/runbook/", "<h1 id=\"runbook\">"},
+		{"/runbook/packet_loss", "<h1 id=\"packet_loss\">"},
+		{"/p/runbook/peer_gone", "<h1 id=\"peer_gone\">"},
+	};
+	static const char *const none[] = {"/runbook",
+					   "/runbook/none",
+					   "/packet_loss",
+					   "/myrunbook/packet_loss",
+					   "/runbook/packet_loss/",
+					   "runbook/"};
+	struct routes r = {0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(documents) / sizeof(documents[0]); i++) {
+		struct answer a = ask(&r, documents[i].path);
+
+		assert_int_equal(a.reply.status, 200);
+		assert_non_null(strstr(a.text, documents[i].heading));
+		assert_null(strstr(header(&a.reply, "Content-Security-Policy"), "script-src"));
+		done(&a);
+	}
+	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
+		struct answer a = ask(&r, none[i]);
+
+		assert_int_equal(a.reply.status, 0);
+		done(&a);
+	}
+	routes_done(&r);
+}
+
 static void test_other_paths_are_left_unanswered(void **state)
 {
-	static const char *const paths[] = {
-		"",	    "/metric", "/metrics/",   "//",	    "/api", "/api/v1/",
-		"/METRICS", "metrics", "/a/metrics/", "/a/api/v1/", "/a"};
+	static const char *const paths[] = {"",		"/metric", "/metrics/",	  "//", "/api",
+					    "/METRICS", "metrics", "/a/metrics/", "/a"};
 	struct routes r = {0};
 	struct answer a;
 	size_t i;
@@ -258,18 +364,94 @@ static void test_other_paths_are_left_unanswered(void **state)
 	routes_done(&r);
 }
 
+static struct answer ask_for(struct routes *r, const char *path, const char *key, const char *value)
+{
+	const struct http_request request = {.method = "GET",
+					     .path = path,
+					     .accept = "",
+					     .params = {{key, value}},
+					     .n_params = 1};
+	struct answer a = {0};
+
+	routes_answer(&request, &a.reply, r);
+	a.text = calloc(1, a.reply.body_len + 1);
+	assert_non_null(a.text);
+	if (a.reply.body)
+		memcpy(a.text, a.reply.body, a.reply.body_len);
+	return a;
+}
+
+/* A misspelt parameter is not ignored: the answer would be about something else. */
+static void test_unknown_parameters_are_refused(void **state)
+{
+	struct routes r = {.config_json = "{}"};
+	const struct route *table;
+	struct answer a;
+	size_t n;
+
+	(void)state;
+	table = routes_table(&n);
+	for (size_t i = 0; i < n; i++) {
+		if (!route_is_api(&table[i]))
+			continue;
+		a = ask_for(&r, table[i].path, "pood", "x");
+		assert_int_equal(a.reply.status, 400);
+		assert_string_equal(a.reply.content_type, "application/json");
+		assert_non_null(strstr(a.text, "{\"error\":\"unknown parameter pood; /api/"));
+		done(&a);
+	}
+	a = ask_for(&r, "/api/v1/events", "pood", "x");
+	assert_string_equal(a.text,
+			    "{\"error\":\"unknown parameter pood; /api/v1/events has device, "
+			    "pod, limit, after, wait\"}");
+	done(&a);
+	a = ask_for(&r, "/readyz", "probe", "1"); /* not of the API */
+	assert_int_equal(a.reply.status, 503);
+	done(&a);
+	routes_done(&r);
+}
+
+static void test_index(void **state)
+{
+	struct routes r = {.node = "node-17", .epoch_ms = 5000, .started_unix_ms = 2000};
+	const struct http_request request = {
+		.method = "GET", .path = "/x/api/v1", .accept = "", .now_ms = 7000};
+	struct http_reply reply = {0};
+	json_t *index;
+	size_t n;
+
+	(void)state;
+	routes_answer(&request, &reply, &r);
+	assert_int_equal(reply.status, 200);
+	index = json_loads(reply.body, 0, NULL);
+	assert_string_equal(json_string_value(json_object_get(index, "node")), "node-17");
+	assert_int_equal(json_integer_value(json_object_get(index, "upSeconds")), 10);
+	routes_table(&n);
+	assert_int_equal(json_array_size(json_object_get(index, "routes")), n);
+	json_decref(index);
+	free(reply.body);
+	assert_text(&r, "/api/v1/", 404, "{\"error\":\"no such path; /api/v1 lists them\"}");
+	assert_text(&r, "/a/api/v2/pods", 404, "{\"error\":\"no such path; /api/v1 lists them\"}");
+	routes_done(&r);
+}
+
 TEST_GROUP(routes)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_before_anything_is_known),
-		cmocka_unit_test(test_who_cannot_see_the_host_is_not_ready),
-		cmocka_unit_test(test_who_asks_the_wrong_runtime_is_not_ready),
+		cmocka_unit_test(test_without_a_view_of_the_host_it_is_not_ready),
+		cmocka_unit_test(test_with_the_wrong_runtime_it_is_not_ready),
+		cmocka_unit_test(test_without_a_listener_it_is_not_ready),
+		cmocka_unit_test(test_without_a_resource_at_the_kubelet_it_is_not_ready),
 		cmocka_unit_test(test_metrics_in_the_format_asked_for),
 		cmocka_unit_test(test_devices_are_rendered_once_per_generation),
 		cmocka_unit_test(test_config),
 		cmocka_unit_test(test_page),
 		cmocka_unit_test(test_behind_proxies),
+		cmocka_unit_test(test_runbook),
 		cmocka_unit_test(test_other_paths_are_left_unanswered),
+		cmocka_unit_test(test_unknown_parameters_are_refused),
+		cmocka_unit_test(test_index),
 	};
 
 	return test_group_run(tests, NULL, NULL);

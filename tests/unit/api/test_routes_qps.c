@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* GET /api/v1/qps over the server: its words, and that it waits for what is read. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -110,7 +111,7 @@ static void assert_asked(struct node *n, const char *query, unsigned status, con
 	assert_answer(n, &c, status, has);
 }
 
-static void test_words(void **state)
+static void test_query_parameters(void **state)
 {
 	struct node *n = start();
 	char query[512] = "?pod=";
@@ -153,7 +154,7 @@ static void test_waiting(void **state)
 	stop(n);
 }
 
-static void test_nobody_knows(void **state)
+static void test_without_a_table_the_source_is_null(void **state)
 {
 	struct node *n = start();
 
@@ -166,9 +167,9 @@ static void test_nobody_knows(void **state)
 TEST_GROUP(routes_qps)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_words),
+		cmocka_unit_test(test_query_parameters),
 		cmocka_unit_test(test_waiting),
-		cmocka_unit_test(test_nobody_knows),
+		cmocka_unit_test(test_without_a_table_the_source_is_null),
 	};
 
 	return test_group_run(tests, NULL, NULL);

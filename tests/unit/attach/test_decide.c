@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What is to be done now: a table of situations, and random ones that must keep what is promised.
  */
 #include <setjmp.h>
@@ -93,7 +94,7 @@ static int vf_of(const struct attach_action *action)
 	return function[11] - '0';
 }
 
-/* "return 1 (its namespace is gone), attach 2"; valid until the next. */
+/* "return 1 (its namespace was removed), attach 2"; valid until the next. */
 static const char *decided(struct scene *c, struct attach_actions *ret)
 {
 	static const char *const names[] = {
@@ -206,9 +207,9 @@ static void test_what_failed(void **state)
 	expect_decision(&c, "", NEVER);
 	SET_TEXT(a->record.owner.sandbox, "u1.7");
 	expect_decision(&c, "attach 1", NEVER);
-	a->n_orders = 1; /* its end has not been told yet */
+	a->n_requests = 1; /* its end has not been told yet */
 	expect_decision(&c, "", NEVER);
-	a->n_orders = 0;
+	a->n_requests = 0;
 	pod_list_done(&f->held);
 	f->held.source = POD_SOURCE_API;
 	expect_decision(&c, "drop 1", NEVER);
@@ -223,15 +224,15 @@ static void test_returned(void **state)
 	a->life = NETNS_DEAD; /* but the runtime calls its sandbox ready */
 	expect_decision(&c, "", NOW + 60000);
 	c.f->sandboxes.items[0].ready = false;
-	expect_decision(&c, "return 1 (its namespace is gone)", NEVER);
+	expect_decision(&c, "return 1 (its namespace was removed)", NEVER);
 	a->op = working;
-	expect_decision(&c, "undo 1 (its namespace is gone)", NEVER);
-	a->why = "its namespace is gone";
+	expect_decision(&c, "undo 1 (its namespace was removed)", NEVER);
+	a->why = "its namespace was removed";
 	expect_decision(&c, "", NEVER);
 	a->op = NULL;
-	expect_decision(&c, "return 1 (its namespace is gone)", NEVER);
+	expect_decision(&c, "return 1 (its namespace was removed)", NEVER);
 	c.s.desired = NULL; /* what was decided before needs no list */
-	expect_decision(&c, "return 1 (its namespace is gone)", NEVER);
+	expect_decision(&c, "return 1 (its namespace was removed)", NEVER);
 }
 
 static void test_in_the_host_again(void **state)
@@ -244,9 +245,9 @@ static void test_in_the_host_again(void **state)
 	a->since_ms = NOW; /* the look began before */
 	expect_decision(&c, "", NOW + 60000);
 	a->since_ms = NOW - 1;
-	expect_decision(&c, "return 1 (it was taken out of its pod)", NEVER);
+	expect_decision(&c, "return 1 (it was moved out of its pod)", NEVER);
 	a->life = NETNS_UNKNOWN; /* not where it was */
-	expect_decision(&c, "return 1 (it is in the host again)", NEVER);
+	expect_decision(&c, "return 1 (its netdev is in the host again)", NEVER);
 }
 
 static void test_doubt(void **state)
@@ -261,9 +262,9 @@ static void test_doubt(void **state)
 	expect_decision(&c, "", NOW + 60000); /* its sandbox is ready */
 	c.f->sandboxes.known = false;
 	c.s.cri_silent_ms = NOW - 1000;
-	expect_decision(&c, "", NOW - 1000 + RECONCILE_DOUBT_MS);
-	c.s.now_ms = c.s.cri_silent_ms + RECONCILE_DOUBT_MS - 1;
-	expect_decision(&c, "return 1 (no pod has it any more)", NEVER);
+	expect_decision(&c, "", NOW - 1000 + RECONCILE_UNHELD_MS);
+	c.s.now_ms = c.s.cri_silent_ms + RECONCILE_UNHELD_MS - 1;
+	expect_decision(&c, "return 1 (no pod has it)", NEVER);
 }
 
 static void expect_contradiction(struct scene *c, const struct attachment *by, size_t n,
@@ -315,7 +316,7 @@ static void test_lost_while_the_list_is_contradicted(void **state)
 	expect_decision(&c, "return 2", NOW + 60000);
 	sandbox_list_done(&c.f->sandboxes);
 	c.f->sandboxes.known = true;
-	a->missed_ms = NOW - 2 * RECONCILE_DOUBT_MS;
+	a->missed_ms = NOW - 2 * RECONCILE_UNHELD_MS;
 	a->use = NETNS_IN_USE;
 	expect_decision(&c, "", NOW + 60000);
 	c.all.items[0] = lost; /* and where none does */
@@ -381,7 +382,7 @@ static void test_lost_in_the_host(void **state)
 	c.netdevs[0]->nsid = NSID_HOST;
 	c.netdevs[0]->origin[0] = c.netdevs[0]->origin_uid[0] = '\0';
 	c.f->sandboxes.items[0].host_network = true;
-	expect_decision(&c, "free 1 (is its pod's, which has the host's network)", NEVER);
+	expect_decision(&c, "free 1 (is used by a pod with the host's network)", NEVER);
 	c.f->held.devices[0].start_ms = NOW; /* its container waits: it is cleaned first */
 	expect_decision(&c, "return 1", NEVER);
 	c.f->held.devices[0].start_ms = 0;
@@ -394,7 +395,7 @@ static void test_lost_in_the_host(void **state)
 	expect_decision(&c, "return 1", NEVER);
 }
 
-/* VF 4 is in no pool of ours. */
+/* VF 4 is of a pool whose devices CNI attaches: without a record it is taken only in the host. */
 static void test_orphans(void **state)
 {
 	struct desired_fixture *f = *state;
@@ -407,7 +408,9 @@ static void test_orphans(void **state)
 	scene_begin(&c, f);
 	SET_TEXT(c.netdevs[0]->origin, "v0");
 	SET_TEXT(c.netdevs[3]->origin, "v3");
-	expect_decision(&c, "orphan 1", NEVER); /* and not attached */
+	expect_decision(&c, "orphan 1, orphan 4", NEVER); /* and not attached */
+	c.netdevs[3]->nsid = 3;
+	expect_decision(&c, "orphan 1", NEVER);
 	c.s.recorded = &recorded;
 	c.s.n_recorded = 1;
 	expect_decision(&c, "orphan 1, orphan 4", NEVER);
@@ -429,9 +432,19 @@ static void test_looked_after(void **state)
 	a->announced = true;
 	a->check_now = true;
 	expect_decision(&c, "check 1", NEVER);
-	c.s.checking = true;
+	/* One that was asked for goes on beside others, within a bound; one that is due does not.
+	 */
+	c.s.n_checking = ATTACH_CHECKS_MAX - 1;
+	expect_decision(&c, "check 1", NEVER);
+	c.s.n_checking = ATTACH_CHECKS_MAX;
 	expect_decision(&c, "", NEVER);
-	c.s.checking = false;
+	a->check_now = false;
+	a->check_ms = NOW;
+	c.s.n_checking = 1;
+	expect_decision(&c, "", NEVER);
+	c.s.n_checking = 0;
+	expect_decision(&c, "check 1", NEVER);
+	a->check_now = true;
 	c.s.dry_run = true;
 	expect_decision(&c, "", NEVER);
 	a->timeout_ms = 7;
@@ -451,7 +464,7 @@ static void test_the_pool_is_followed(void **state)
 	c.f->sandboxes.items[0].ready = false;
 	pod_list_done(&c.f->held);
 	c.f->held.source = POD_SOURCE_API; /* it ended while we were away */
-	expect_decision(&c, "follow 1, return 1 (its namespace is gone)", NEVER);
+	expect_decision(&c, "follow 1, return 1 (its namespace was removed)", NEVER);
 	a->record.state = ATTACH_BAD;
 	a->retry_ms = NOW;
 	a->why = "before";
@@ -516,13 +529,13 @@ static void random_attachment(struct scene *c, size_t vf)
 	a->life = (enum netns_life)pick(3);
 	a->announced = chance(80);
 	a->check_now = chance(10);
-	a->n_orders = chance(10);
+	a->n_requests = chance(10);
 	a->since_ms = NOW - pick(20);
 	a->retry_ms = some_time();
 	a->again_ms = some_time();
 	a->check_ms = some_time();
-	a->unheld_ms = chance(50) ? 0 : NOW - pick(2 * RECONCILE_DOUBT_MS);
-	a->missed_ms = chance(50) ? 0 : NOW - pick(2 * RECONCILE_DOUBT_MS);
+	a->unheld_ms = chance(50) ? 0 : NOW - pick(2 * RECONCILE_UNHELD_MS);
+	a->missed_ms = chance(50) ? 0 : NOW - pick(2 * RECONCILE_UNHELD_MS);
 	a->use = (enum netns_use)pick(3);
 	a->failure.code = chance(30) ? -EIO : 0;
 }
@@ -541,9 +554,9 @@ static void random_scene(struct scene *c, struct desired_fixture *f)
 	}
 	c->s.devices_ms = NOW - pick(20);
 	c->s.done_ms = NOW - pick(20);
-	c->s.checking = chance(20);
+	c->s.n_checking = pick(ATTACH_CHECKS_MAX + 1);
 	c->s.dry_run = chance(10);
-	c->s.cri_silent_ms = f->sandboxes.known ? 0 : NOW - pick(2 * RECONCILE_DOUBT_MS);
+	c->s.cri_silent_ms = f->sandboxes.known ? 0 : NOW - pick(2 * RECONCILE_UNHELD_MS);
 	c->s.journal_missing = chance(10) ? "no journal" : NULL;
 	if (chance(10))
 		c->s.desired = NULL;
@@ -603,7 +616,7 @@ static void judge(const struct scene *c, const struct attach_actions *actions, c
 		    (!of[c->items[i]->record.function[11] - '0'] ||
 		     of[c->items[i]->record.function[11] - '0']->act != ACT_RETURN))
 			fail_msg("not taken back: %s", text);
-	assert_true(n_checks + c->s.checking <= 1);
+	assert_true(n_checks + c->s.n_checking <= ATTACH_CHECKS_MAX);
 	assert_true(actions->due_ms > c->s.now_ms);
 }
 

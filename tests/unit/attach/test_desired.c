@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Which device belongs into which pod: recreated pods, several containers, several pools, what is
  * not known yet, and what cannot be. */
 #include <setjmp.h>
@@ -62,7 +63,8 @@ static const struct {
 	 "roce:2>u2.0=net1"},
 	{"given to we know not whom: while both stand, nobody's", "t:c:roce:1",
 	 "t/u1/0@150+ t/u2/0@350+", ""},
-	{"the one that is ready", "t:c:roce:1", "t/u1/0@150+ t/u2/0@350-", "roce:1>u1.0=net1"},
+	{"nor the old one's once its successor has ended", "t:c:roce:1", "t/u1/0@150+ t/u2/0@350-",
+	 ""},
 	{"the other one", "t:c:roce:1", "t/u1/0@150- t/u2/0@350+", "roce:1>u2.0=net1"},
 	{"the other has the host's network", "t:c:roce:1@300", "t/u1/0@150+ t/u2/0@350+h",
 	 "roce:1>u2.0="},
@@ -219,24 +221,23 @@ static const struct {
 	 "fast:3>u1.0=net3! roce:1>u1.0=net3 roce:2>u1.0=net2", ""},
 	{"[" Q("roce", "") "," Q("roce", ",\"interface\":\"net1\"") "]",
 	 "fast:3>u1.0=net3 roce:1>u1.0=net1 roce:2>u1.0=net1!",
-	 "pod ns/t: interface: net1 is another device's already"},
+	 "pod ns/t: interface: net1 is already used by another device"},
 	{"[" Q("roce", "") "," Q("roce", ",\"vlanQoS\":1") "]",
 	 "fast:3>u1.0=net3 roce:1>u1.0=net1 roce:2>u1.0=net2!",
 	 "pod ns/t: rocelet.dev/networks: entry 2: vlanQoS: needs a \"vlan\""},
 	/* mistakes are every device's */
 	{"{", "fast:3>u1.0=net1! roce:1>u1.0=net2! roce:2>u1.0=net3!",
-	 "pod ns/t: rocelet.dev/networks: is not JSON: line 1, column 1: string or '}' expected near end of "
+	 "pod ns/t: rocelet.dev/networks: is not JSON: line 1, column 1: string or '}' expected "
+	 "near end of "
 	 "file"},
 	{"[" Q("roce", ",\"vlan\":5000") "]",
 	 "fast:3>u1.0=net1! roce:1>u1.0=net2! roce:2>u1.0=net3!",
 	 "pod ns/t: rocelet.dev/networks: entry 1: vlan: 5000 is not between 0 and 4094"},
 	{"[" Q("roce", "") "," Q("gpu", "") "]",
 	 "fast:3>u1.0=net3! roce:1>u1.0=net1! roce:2>u1.0=net2!",
-	 "pod ns/t: rocelet.dev/networks: entry 2: resource: the pod has no a.b/gpu that goes into "
-	 "pods"},
+	 "pod ns/t: rocelet.dev/networks: entry 2: resource: the pod has no a.b/gpu to attach"},
 	{"[" Q("plain", "") "]", "fast:3>u1.0=net1! roce:1>u1.0=net2! roce:2>u1.0=net3!",
-	 "pod ns/t: rocelet.dev/networks: entry 1: resource: the pod has no a.b/plain that goes "
-	 "into pods"},
+	 "pod ns/t: rocelet.dev/networks: entry 1: resource: the pod has no a.b/plain to attach"},
 	{"[" Q("roce", "") "," Q("roce", "") "," Q("roce", "") "]",
 	 "fast:3>u1.0=net3! roce:1>u1.0=net1! roce:2>u1.0=net2!",
 	 "pod ns/t: rocelet.dev/networks: entry 3: resource: the pod has only 2 of a.b/roce"},
@@ -351,7 +352,7 @@ static void test_user_namespaces(void **state)
 	assert_string_equal(
 		wanted_of(f, "roce:1")->err.msg,
 		"pod ns/t: softRoce: the nodes in /dev/rocelet cannot be mounted into a "
-		"pod with a user namespace of its own (hostUsers: false)");
+		"pod with its own user namespace (hostUsers: false)");
 	assert_int_equal(wanted_of(f, "roce:2")->err.code, 0);
 	assert_int_equal(wanted_of(f, "fast:3")->err.code, 0);
 }
@@ -366,7 +367,7 @@ static void test_a_function_that_left_the_bus(void **state)
 	assert_string_equal(joined(f), "roce:1>u1.0=net1! slot:0>u1.0=net2");
 	assert_int_equal(wanted_of(f, "roce:1")->err.code, -ENODEV);
 	assert_string_equal(wanted_of(f, "roce:1")->err.msg,
-			    "pod ns/t: 0000:03:00.1 is not on the bus any more");
+			    "pod ns/t: 0000:03:00.1 was removed from the bus");
 }
 
 static void test_an_hca_without_an_ethernet_netdev(void **state)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The wall clock is set while pods are on their way: every container starts with its own device in
  * its own pod, and nobody else's. */
 #include <setjmp.h>
@@ -38,7 +39,7 @@ static void run_by(int64_t before_made_ns, int64_t before_seen_ns)
 	world_end(w);
 }
 
-static void test_it_is_set_meanwhile(void **state)
+static void test_the_clock_is_changed_while_pods_start(void **state)
 {
 	static const int64_t by[] = {-24 * HOUR, -HOUR,	   -HOUR / 3600, -50000000,
 				     0,		 50000000, HOUR,	 24 * HOUR};
@@ -52,7 +53,7 @@ static void test_it_is_set_meanwhile(void **state)
 }
 
 /* An earlier pod of its name still stands, made tomorrow as it says. */
-static void test_a_pod_of_tomorrow(void **state)
+static void test_an_earlier_pod_created_in_the_future(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
 	struct world_gate g;
@@ -101,7 +102,7 @@ static struct world *two_of_a_name(const char *network, uint64_t *other, uint64_
 	return w;
 }
 
-static void test_it_cannot_be_told(void **state)
+static void test_ambiguous_sandboxes_are_an_error(void **state)
 {
 	struct world_gate g;
 	uint64_t other, ns;
@@ -110,16 +111,17 @@ static void test_it_cannot_be_told(void **state)
 	(void)state;
 	world_ask(w, &g, 0);
 	world_until_told(w, &g);
-	assert_string_equal(g.err.msg,
-			    "it cannot be told yet whether a sandbox of pod a/b is its own or of "
-			    "another pod of that name, which has not ended (waited 1000 ms)");
+	assert_string_equal(
+		g.err.msg,
+		"a sandbox of pod a/b may be its own or that of an earlier pod of that name, "
+		"which has not ended (waited 1000 ms)");
 	assert_int_equal(w->devices[0].ns, 0);
 	world_end_sandbox(w, other);
 	world_end_pod(w, 0, ns);
 	world_end(w);
 }
 
-static void test_it_can_be_told_once_the_other_has_ended(void **state)
+static void test_the_sandbox_is_known_once_the_other_has_ended(void **state)
 {
 	struct world_gate g;
 	uint64_t other, ns;
@@ -168,10 +170,10 @@ static void test_after_a_restart(void **state)
 TEST_GROUP(engine_clock)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_it_is_set_meanwhile),
-		cmocka_unit_test(test_a_pod_of_tomorrow),
-		cmocka_unit_test(test_it_cannot_be_told),
-		cmocka_unit_test(test_it_can_be_told_once_the_other_has_ended),
+		cmocka_unit_test(test_the_clock_is_changed_while_pods_start),
+		cmocka_unit_test(test_an_earlier_pod_created_in_the_future),
+		cmocka_unit_test(test_ambiguous_sandboxes_are_an_error),
+		cmocka_unit_test(test_the_sandbox_is_known_once_the_other_has_ended),
 		cmocka_unit_test(test_after_a_restart),
 	};
 

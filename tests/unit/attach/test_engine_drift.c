@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The attach engine watches what is in pods: settings that somebody changes, and devices that are
  * taken elsewhere. */
 #include "engine.h"
@@ -25,7 +26,7 @@ static void test_drift(void **state)
 	for (size_t i = 0; i < w->inventory.host.n_netdevs; i++)
 		if (strcmp(w->inventory.host.netdevs[i].function, world_vf(1)) == 0)
 			w->inventory.host.netdevs[i].mtu = 9000;
-	attach_engine_look(w->engine);
+	attach_engine_inputs_changed(w->engine);
 	world_until_events(w, "Repaired", 1);
 	assert_non_null(strstr(world_message(w, "Drift"), "mac"));
 	assert_int_equal(w->n_checks, w->n_repairs);
@@ -43,15 +44,15 @@ static void test_drift_on_the_pf(void **state)
 
 	(void)state;
 	f->vf_settings = 1;
-	attach_engine_look(w->engine);
+	attach_engine_inputs_changed(w->engine);
 	world_settle(w);
 	checks = w->n_checks;
-	attach_engine_look(w->engine);
+	attach_engine_inputs_changed(w->engine);
 	world_settle(w);
 	assert_int_equal(w->n_checks, checks);
 	w->drift = VF_TRUST;
 	f->vf_settings = 2;
-	attach_engine_look(w->engine);
+	attach_engine_inputs_changed(w->engine);
 	world_until_events(w, "Drift", 1);
 	assert_non_null(strstr(world_message(w, "Drift"), "trust"));
 	assert_int_equal(world_events(w, "Repaired"), 0);
@@ -60,7 +61,7 @@ static void test_drift_on_the_pf(void **state)
 }
 
 /* The pod lives, and has put the device into another namespace. */
-static void test_astray(void **state)
+static void test_a_device_moved_by_its_pod_is_drift(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
 	uint64_t ns = world_run_pod(w, 1, "b");
@@ -87,7 +88,7 @@ TEST_GROUP(engine_drift)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_drift),
 		cmocka_unit_test(test_drift_on_the_pf),
-		cmocka_unit_test(test_astray),
+		cmocka_unit_test(test_a_device_moved_by_its_pod_is_drift),
 	};
 
 	return test_group_run(tests, NULL, NULL);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The attach engine when a step fails, or the IPAM plugin does: what is done is undone, and who
  * waits is told the reason. */
 #include "engine.h"
@@ -15,6 +16,7 @@
 #include "cleanup.h"
 #include "job.h"
 #include "job_watch.h"
+#include "loop_helpers.h"
 #include "test_group.h"
 #include "tmptree.h"
 #include "world_pods.h"
@@ -139,7 +141,7 @@ static void test_close_during_ipam(void **state)
 }
 
 /* Of a pod that runs nobody asks for it once more. */
-static void test_it_is_tried_again_without_being_asked_for(void **state)
+static void test_a_failed_attach_is_retried(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
 	uint64_t ns = world_add_sandbox(w, "b", NULL);
@@ -160,7 +162,7 @@ static void test_it_is_tried_again_without_being_asked_for(void **state)
 
 /* Steps that do not end, of as many devices as are worked on at a time and more, keep no other
  * device from its pod. */
-static void test_what_is_stuck_holds_up_nobody_else(void **state)
+static void test_stuck_devices_do_not_block_others(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
 	struct job_status jobs[JOB_THREADS];
@@ -200,7 +202,7 @@ static void test_what_is_stuck_holds_up_nobody_else(void **state)
 }
 
 /* What it writes to is not closed before it ends; others are not kept waiting by that. */
-static void test_what_is_stuck_keeps_its_journal(void **state)
+static void test_a_stuck_step_keeps_its_journal_open(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
 	struct world_gate stuck;
@@ -225,16 +227,57 @@ static void test_what_is_stuck_keeps_its_journal(void **state)
 	world_end(w);
 }
 
+static bool has_probed(void *arg)
+{
+	return ((struct world *)arg)->n_probed > 0;
+}
+
+static bool can_attach(void *arg)
+{
+	struct err err;
+
+	return attach_engine_cni_status(((struct world *)arg)->engine, &err) == 0;
+}
+
+/* One write has failed, and no attach follows that could show that writing works again. */
+static void test_a_journal_that_heals(void **state)
+{
+	struct world *w = world_start(WORLD_PLAIN);
+	struct err err = {0};
+	struct world_gate g;
+	uint64_t ns;
+
+	(void)state;
+	w->fail_in[STEP_RECORD] = -EIO;
+	w->fail_probe = -EIO;
+	ns = world_add_sandbox(w, "b", NULL);
+	world_hold(w, 3, "b");
+	world_ask(w, &g, 3);
+	world_until_told(w, &g);
+	assert_int_equal(g.err.code, -EIO);
+	assert_true(loop_until(&w->loop, has_probed, w, PATIENCE_MS));
+	world_settle(w);
+	assert_int_equal(attach_engine_cni_status(w->engine, &err), -EROFS);
+	assert_non_null(strstr(err.msg, "somebody said so"));
+	w->fail_probe = 0;
+	assert_true(loop_until(&w->loop, can_attach, w, PATIENCE_MS));
+	assert_int_equal(world_state(w, 3), ATTACH_FREE);
+	w->fail_in[STEP_RECORD] = 0;
+	world_end_pod(w, 3, ns);
+	world_end(w);
+}
+
 TEST_GROUP(engine_failures)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_it_is_tried_again_without_being_asked_for),
+		cmocka_unit_test(test_a_failed_attach_is_retried),
 		cmocka_unit_test(test_each_step_fails),
 		cmocka_unit_test(test_both_fail),
 		cmocka_unit_test(test_ipam),
 		cmocka_unit_test(test_close_during_ipam),
-		cmocka_unit_test(test_what_is_stuck_holds_up_nobody_else),
-		cmocka_unit_test(test_what_is_stuck_keeps_its_journal),
+		cmocka_unit_test(test_stuck_devices_do_not_block_others),
+		cmocka_unit_test(test_a_stuck_step_keeps_its_journal_open),
+		cmocka_unit_test(test_a_journal_that_heals),
 	};
 	char threads[12];
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The attach engine's gate: a container waits there until its device is in its pod, or is told why
  * that cannot be. */
 #include "engine.h"
@@ -110,7 +111,7 @@ static void test_gate_deadlines(void **state)
 	world_until_ready(w);
 	world_ask(w, &g, 0);
 	world_until_told(w, &g);
-	assert_non_null(strstr(g.err.msg, "the kubelet does not say yet which pod has"));
+	assert_non_null(strstr(g.err.msg, "the kubelet's list does not show yet which pod has"));
 	assert_non_null(strstr(g.err.msg, "(waited 30 ms)"));
 	world_hold(w, 0, "b");
 	world_ask(w, &g, 0);
@@ -132,7 +133,7 @@ static void test_gate_deadlines(void **state)
 	world_end(w);
 }
 
-static void test_gate_of_others(void **state)
+static void test_the_gate_ignores_other_resources(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
 	struct world_gate g, told = {.told = 0};
@@ -163,11 +164,12 @@ static void test_gate_of_others(void **state)
 	assert_string_equal(
 		world_message(w, "HostNetwork"),
 		"pod a/b uses the host's network: rocelet.dev/roce 0000:03:03.0 stays in the "
-		"host, the container gets its device nodes and nothing else");
+		"host, the container only gets its device nodes");
 	assert_int_equal(world_events(w, "Attached"), 1);
-	assert_string_equal(world_message(w, "Attached"),
-			    "rocelet.dev/roce 0000:03:03.0 stays in the host with pod a/b, and "
-			    "what it is like was recorded");
+	assert_string_equal(
+		world_message(w, "Attached"),
+		"rocelet.dev/roce 0000:03:03.0 stays in the host with pod a/b; its original state "
+		"was recorded");
 	/* It stays where it is, checked by nobody; what it has left is found when it ends. */
 	world_show_devices(w);
 	world_settle(w);
@@ -245,7 +247,7 @@ static void test_many(void **state)
 }
 
 /* A new pod of the same name, and the runtime is late to tell. */
-static void test_same_name_again(void **state)
+static void test_the_gate_of_a_new_pod_with_the_same_name(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
 	uint64_t old = world_run_pod(w, 0, "b"), ns;
@@ -297,6 +299,33 @@ static void test_same_name_and_a_restart(void **state)
 	world_end(w);
 }
 
+/* A pod was deleted by force and its containers still run; the sandbox of its successor of the same
+ * name, which has the device, has ended for the moment. The time of the Allocate is unknown. */
+static void test_a_predecessor_gets_nothing(void **state)
+{
+	struct world *w = world_start(WORLD_PLAIN);
+	uint64_t old, ns;
+
+	(void)state;
+	old = world_add_sandbox(w, "b", NULL);
+	world_settle(w);
+	ns = world_add_sandbox(w, "b", NULL);
+	world_reserve(w, 0);
+	world_hold(w, 0, "b");
+	world_end_sandbox(w, ns);
+	world_restart(w);
+	world_show_all(w);
+	world_until_ready(w);
+	world_settle(w);
+	assert_int_equal(w->devices[0].ns, 0);
+	world_end_namespace(w, ns);
+	world_unhold(w, 0);
+	world_end_sandbox(w, old);
+	world_end_namespace(w, old);
+	world_show_all(w);
+	world_end(w);
+}
+
 /* Without the runtime nobody can tell whether a container that starts after us is the same pod's.
  */
 static void test_no_runtime_after_a_restart(void **state)
@@ -326,7 +355,7 @@ static void test_no_runtime_after_a_restart(void **state)
 }
 
 /* It looks for itself: nobody has told that the namespace is gone, or whose the device is now. */
-static void test_gate_is_careful(void **state)
+static void test_the_gate_checks_namespace_and_holder(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
 	uint64_t old = world_run_pod(w, 0, "b"), ns;
@@ -373,9 +402,8 @@ static void test_gate_of_soft_roce_on_the_hosts_network(void **state)
 		assert_int_equal(g.err.code, -EINVAL);
 		assert_string_equal(
 			g.err.msg,
-			"pod a/b has hostNetwork, so there is no interface of its own to make the "
-			"soft-RoCE device of rocelet.dev/roce 0000:03:03.0 on: it can have one "
-			"network or the other");
+			"pod a/b uses hostNetwork: without a pod interface, the soft-RoCE device "
+			"of rocelet.dev/roce 0000:03:03.0 cannot be created");
 	}
 	assert_int_equal(world_events(w, "HostNetwork"), 0);
 	assert_int_equal(world_state(w, 2), ATTACH_FREE);
@@ -389,15 +417,16 @@ TEST_GROUP(engine_gate)
 		cmocka_unit_test(test_gate_waits),
 		cmocka_unit_test(test_gate_of_an_init_container),
 		cmocka_unit_test(test_gate_deadlines),
-		cmocka_unit_test(test_gate_of_others),
+		cmocka_unit_test(test_the_gate_ignores_other_resources),
 		cmocka_unit_test(test_gate_of_soft_roce_on_the_hosts_network),
 		cmocka_unit_test(test_pool_changes),
 		cmocka_unit_test(test_bad_annotation),
 		cmocka_unit_test(test_many),
-		cmocka_unit_test(test_same_name_again),
+		cmocka_unit_test(test_the_gate_of_a_new_pod_with_the_same_name),
 		cmocka_unit_test(test_same_name_and_a_restart),
+		cmocka_unit_test(test_a_predecessor_gets_nothing),
 		cmocka_unit_test(test_no_runtime_after_a_restart),
-		cmocka_unit_test(test_gate_is_careful),
+		cmocka_unit_test(test_the_gate_checks_namespace_and_holder),
 	};
 
 	return test_group_run(tests, NULL, NULL);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Numbers of device nodes that containers of pods may open, and RDMA devices that vanish from pods.
  */
 #include "engine.h"
@@ -65,7 +66,7 @@ static void test_numbers_that_the_kubelet_gave(void **state)
 }
 
 /* The other attach ended while this one was under way, and its pod has deleted its device. */
-static void test_a_number_that_was_passed_on_meanwhile(void **state)
+static void test_a_number_taken_by_a_concurrent_attach(void **state)
 {
 	struct world *w = world_start(SOFT);
 	uint64_t first = world_run_pod(w, 1, "b"), second;
@@ -128,12 +129,12 @@ static void test_a_device_that_vanishes(void **state)
 
 	(void)state;
 	d->index = attach_engine_find(w->engine, world_vf(1))->record->rdma_id.index;
-	attach_engine_look(w->engine);
+	attach_engine_inputs_changed(w->engine);
 	world_settle(w);
 	assert_int_equal(attach_engine_fitness(w->engine, world_vf(1)), ATTACH_FIT);
 	w->drift = ATTACH_DRIFT_RDMA;
 	d->index = 7;
-	attach_engine_look(w->engine);
+	attach_engine_inputs_changed(w->engine);
 	world_until_events(w, "Drift", 1);
 	assert_non_null(strstr(world_message(w, "Drift"), "rdma"));
 	assert_int_equal(attach_engine_fitness(w->engine, world_vf(1)), ATTACH_UNFIT);
@@ -151,7 +152,7 @@ TEST_GROUP(engine_numbers)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_numbers_of_other_pods),
 		cmocka_unit_test(test_numbers_that_the_kubelet_gave),
-		cmocka_unit_test(test_a_number_that_was_passed_on_meanwhile),
+		cmocka_unit_test(test_a_number_taken_by_a_concurrent_attach),
 		cmocka_unit_test(test_a_pool_that_has_got_a_network_since),
 		cmocka_unit_test(test_a_device_that_vanishes),
 	};

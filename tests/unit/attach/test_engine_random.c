@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The attach engine in random histories: pods come and go, and others of their names before they
  * have ended, in namespaces with the inodes of those that ended; they leave things behind, rename
  * their netdevs, and take our marks away; the runtime's list is another's, or cut short; hints are
@@ -181,17 +182,17 @@ static void on_answer(const struct err *err, void *arg)
 	struct asked *a = arg;
 	const struct life *l = &h.lives[a->vf];
 	const struct world_device *d = &h.w->devices[a->vf];
-	bool astray;
+	bool misplaced;
 
 	a->gate.told++;
 	a->gate.err = *err;
 	a->gate.gate = NULL;
 	note_end(a->vf);
 	pthread_mutex_lock(&h.w->lock);
-	astray = l->held && !l->reserved && l->sandboxed && h.w->alive[l->ns] && d->ns != l->ns &&
-		 !d->taken_out && (a->kubelets || is_shown(l->ns));
+	misplaced = l->held && !l->reserved && l->sandboxed && h.w->alive[l->ns] &&
+		    d->ns != l->ns && !d->taken_out && (a->kubelets || is_shown(l->ns));
 	pthread_mutex_unlock(&h.w->lock);
-	if (err->code == 0 && astray)
+	if (err->code == 0 && misplaced)
 		fail_msg("VF %u is in namespace %u, not in %u", a->vf, (unsigned)d->ns,
 			 (unsigned)l->ns);
 }
@@ -262,7 +263,7 @@ static void heal(void)
 	world_let_go(h.w);
 }
 
-static void on_order(const struct err *err, void *arg)
+static void on_request(const struct err *err, void *arg)
 {
 	(void)err;
 	++*(unsigned *)arg;
@@ -277,7 +278,7 @@ static void order(unsigned i)
 	pthread_mutex_lock(&h.w->lock);
 	memset(h.w->entitled, 0, sizeof(h.w->entitled));
 	pthread_mutex_unlock(&h.w->lock);
-	attach_engine_detach(h.w->engine, world_vf(i), pick(2), on_order, &told, &e);
+	attach_engine_detach(h.w->engine, world_vf(i), pick(2), on_request, &told, &e);
 }
 
 static bool lies(void)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The attach engine takes a device back: what tells it to, and what it does when that fails. */
 #include "engine.h"
 
@@ -33,7 +34,7 @@ static void test_each_hint_alone(void **state)
 	world_unhold(w, 0);
 	world_show_all(w);
 	world_until_state(w, 0, ATTACH_FREE);
-	assert_non_null(strstr(world_message(w, "Returned"), "sandbox is gone"));
+	assert_non_null(strstr(world_message(w, "Returned"), "sandbox was removed"));
 	world_end_pod(w, 0, ns);
 
 	ns = world_run_pod(w, 0, "b");
@@ -61,7 +62,7 @@ static bool is_believed(void *arg)
 
 /* The list is of a runtime that the kubelet does not use, or cut short: what runs keeps its
  * devices, and what ends returns all the same. */
-static void test_a_list_that_lacks_what_runs(void **state)
+static void test_running_pods_missing_from_the_list_keep_devices(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
 	struct attach_counters c;
@@ -104,7 +105,7 @@ static void test_a_list_that_lacks_what_runs(void **state)
 
 /* The next pod's namespace has the inode of one that is gone, and its processes are not the old
  * pod's. Nobody looks at the devices meanwhile. */
-static void test_an_inode_that_is_anothers_by_now(void **state)
+static void test_a_reused_inode_is_another_namespace(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
 	uint64_t ns = world_run_pod(w, 0, "a"), next;
@@ -118,14 +119,14 @@ static void test_an_inode_that_is_anothers_by_now(void **state)
 	world_show_pods(w);
 	world_show_sandboxes(w);
 	world_until_state(w, 0, ATTACH_FREE);
-	assert_non_null(strstr(world_message(w, "Returned"), "its namespace is gone"));
+	assert_non_null(strstr(world_message(w, "Returned"), "its namespace was removed"));
 	world_end_sandbox(w, next);
 	world_end_namespace(w, next);
 	world_end(w);
 }
 
 /* A proxy that says of all that they have ended. */
-static void test_a_list_that_says_all_have_ended(void **state)
+static void test_running_pods_listed_as_ended_keep_devices(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
 	uint64_t ns = world_run_pod(w, 0, "a"), other = world_run_pod(w, 1, "b");
@@ -182,7 +183,7 @@ static void test_a_container_that_ends_slowly_keeps_its_device(void **state)
 }
 
 /* Its pod ends while it is attached: at its next step it turns back. */
-static void test_turns_back(void **state)
+static void test_a_pod_that_ends_cancels_its_attach(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
 	uint64_t ns = world_add_sandbox(w, "b", NULL);
@@ -202,7 +203,7 @@ static void test_turns_back(void **state)
 }
 
 /* More of them than are worked on at a time. */
-static void test_what_is_on_its_way_back_at_the_end_comes_back(void **state)
+static void test_closing_completes_running_returns(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
 	uint64_t ns[WORLD_VFS];
@@ -281,7 +282,7 @@ static void return_in_vain(struct world *w, unsigned n)
 	world_show_devices(w);
 }
 
-static void test_a_kernel_that_takes_its_time_is_no_news(void **state)
+static void test_a_short_delay_of_the_kernel_causes_no_event(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
 
@@ -293,7 +294,7 @@ static void test_a_kernel_that_takes_its_time_is_no_news(void **state)
 	world_end(w);
 }
 
-static void test_unplugged(void **state)
+static void test_a_removed_device(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
 	uint64_t ns = world_run_pod(w, 7, "b");
@@ -323,7 +324,7 @@ static void until_searched(struct world *w, unsigned n)
 }
 
 /* Somebody unmounts the path; the pod runs on. */
-static void test_a_path_that_goes_takes_nothing(void **state)
+static void test_a_removed_path_returns_nothing(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
 	uint64_t ns = world_run_pod(w, 1, "b");
@@ -346,7 +347,7 @@ static void test_a_path_that_goes_takes_nothing(void **state)
 }
 
 /* What is not seen is not known, and changes nothing; nor does a runtime that stands by its pod. */
-static void test_what_cannot_be_looked_at_stays(void **state)
+static void test_an_inconclusive_search_returns_nothing(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
 	uint64_t ns = world_run_pod(w, 1, "b"), other = world_run_pod(w, 2, "c");
@@ -369,7 +370,7 @@ static void test_what_cannot_be_looked_at_stays(void **state)
 
 /* Before it moved it was in the host: that it was seen there is no sign of its having come back,
  * when neither its namespace nor its sandbox can be asked for meanwhile. */
-static void test_on_its_way_there(void **state)
+static void test_an_unknown_namespace_during_attach(void **state)
 {
 	struct world *w = world_start(WORLD_IPAM);
 	uint64_t ns;
@@ -416,7 +417,7 @@ static void test_the_kernel_is_quicker_than_the_runtime(void **state)
 	world_until_events(w, "Returned", 1);
 	while (w->pods_asked == 0) /* whether the sandbox is still there */
 		uv_run(&w->loop, UV_RUN_ONCE);
-	assert_null(strstr(world_message(w, "Returned"), "taken out"));
+	assert_null(strstr(world_message(w, "Returned"), "moved out"));
 	world_settle(w);
 	assert_int_equal(world_events(w, "AttachFailed"), 0);
 	world_end_sandbox(w, ns);
@@ -446,7 +447,7 @@ static void test_a_sandbox_without_its_namespace(void **state)
 }
 
 /* A person's attachment: no runtime knows of it. */
-static void test_what_is_nowhere_is_dead(void **state)
+static void test_a_namespace_found_nowhere_is_dead(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
 	const struct attach_owner owner = {.door = DOOR_ADMIN, .netns.path = "/ns/7"};
@@ -465,17 +466,17 @@ static void test_what_is_nowhere_is_dead(void **state)
 	world_show_all(w);
 	until_searched(w, 1);
 	assert_int_equal(world_state(w, 3), ATTACH_IN_POD);
-	world_end_namespace(w, 7); /* it is in the host again, and that can be seen */
+	world_end_namespace(w, 7); /* its netdev is in the host again, and that can be seen */
 	world_show_all(w);
 	world_until_state(w, 3, ATTACH_FREE);
-	assert_string_equal(strstr(world_message(w, "Returned"), "it is"),
-			    "it is in the host again");
+	assert_string_equal(strstr(world_message(w, "Returned"), "its netdev"),
+			    "its netdev is in the host again");
 	w->blind = false;
 	world_end(w);
 }
 
 /* Its namespace stands, and its netdev is in the host: its driver was taken and given back. */
-static void test_a_persons_is_back(void **state)
+static void test_an_admin_attachment_whose_netdev_is_back(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
 	const struct attach_owner owner = {.door = DOOR_ADMIN, .netns.path = "/ns/7"};
@@ -494,13 +495,13 @@ static void test_a_persons_is_back(void **state)
 	world_show_devices(w);
 	world_until_state(w, 3, ATTACH_FREE);
 	assert_string_equal(strstr(world_message(w, "Returned"), "it was"),
-			    "it was taken out of its pod");
+			    "it was moved out of its pod");
 	world_end(w);
 }
 
 /* --- costs ------------------------------------------------------------------------------------ */
 
-static void test_idle_costs_nothing(void **state)
+static void test_an_idle_engine_does_not_wake_up(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
 	uint64_t ns;
@@ -521,23 +522,23 @@ TEST_GROUP(engine_return)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_each_hint_alone),
-		cmocka_unit_test(test_a_list_that_lacks_what_runs),
-		cmocka_unit_test(test_a_list_that_says_all_have_ended),
-		cmocka_unit_test(test_an_inode_that_is_anothers_by_now),
+		cmocka_unit_test(test_running_pods_missing_from_the_list_keep_devices),
+		cmocka_unit_test(test_running_pods_listed_as_ended_keep_devices),
+		cmocka_unit_test(test_a_reused_inode_is_another_namespace),
 		cmocka_unit_test(test_a_container_that_ends_slowly_keeps_its_device),
-		cmocka_unit_test(test_turns_back),
-		cmocka_unit_test(test_what_is_on_its_way_back_at_the_end_comes_back),
+		cmocka_unit_test(test_a_pod_that_ends_cancels_its_attach),
+		cmocka_unit_test(test_closing_completes_running_returns),
 		cmocka_unit_test(test_return_fails_and_heals),
-		cmocka_unit_test(test_a_kernel_that_takes_its_time_is_no_news),
-		cmocka_unit_test(test_unplugged),
-		cmocka_unit_test(test_a_path_that_goes_takes_nothing),
-		cmocka_unit_test(test_what_cannot_be_looked_at_stays),
-		cmocka_unit_test(test_on_its_way_there),
+		cmocka_unit_test(test_a_short_delay_of_the_kernel_causes_no_event),
+		cmocka_unit_test(test_a_removed_device),
+		cmocka_unit_test(test_a_removed_path_returns_nothing),
+		cmocka_unit_test(test_an_inconclusive_search_returns_nothing),
+		cmocka_unit_test(test_an_unknown_namespace_during_attach),
 		cmocka_unit_test(test_the_kernel_is_quicker_than_the_runtime),
 		cmocka_unit_test(test_a_sandbox_without_its_namespace),
-		cmocka_unit_test(test_what_is_nowhere_is_dead),
-		cmocka_unit_test(test_a_persons_is_back),
-		cmocka_unit_test(test_idle_costs_nothing),
+		cmocka_unit_test(test_a_namespace_found_nowhere_is_dead),
+		cmocka_unit_test(test_an_admin_attachment_whose_netdev_is_back),
+		cmocka_unit_test(test_an_idle_engine_does_not_wake_up),
 	};
 
 	return test_group_run(tests, NULL, NULL);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The attach engine starts: on journals of every kind, without one, without a runtime, and only to
  * watch. */
 #include "engine.h"
@@ -82,7 +83,7 @@ static void test_journal_of_every_state(void **state)
 }
 
 /* Of a device that has left the bus, or was never there, nothing is to be returned. */
-static void test_journal_unreadable_of_what_is_not_there(void **state)
+static void test_unreadable_record_of_an_absent_device(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
 
@@ -121,7 +122,7 @@ static void test_journal_of_another_boot(void **state)
 	world_open(w, false);
 	world_show_all(w);
 	world_until_events(w, "Returned", 4);
-	assert_non_null(strstr(world_message(w, "Returned"), "started anew"));
+	assert_non_null(strstr(world_message(w, "Returned"), "was rebooted"));
 	world_until_state(w, 1, ATTACH_IN_POD); /* again, for the list says so */
 	for (unsigned i = 0; i < 4; i++) {
 		assert_true(w->devices[i].dirty);
@@ -188,7 +189,7 @@ static void test_journal_lost_without_runtime(void **state)
 
 /* A kubelet that has just been started does not name all yet. The pod lives: it keeps its device.
  */
-static void test_journal_lost_kubelet_young(void **state)
+static void test_journal_lost_while_the_kubelet_learns_its_pods(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
 	uint64_t ns = world_run_pod(w, 1, "b");
@@ -360,7 +361,7 @@ static bool journal_was_tried_again(void *arg)
 }
 
 /* Nothing else happens on this node meanwhile. */
-static void test_a_journal_is_tried_until_it_works(void **state)
+static void test_opening_the_journal_is_retried(void **state)
 {
 	struct world *w = world_new(WORLD_PLAIN, false);
 
@@ -387,7 +388,7 @@ static void test_the_journals_folder_is_removed(void **state)
 	second = world_run_pod(w, 1, "b");
 	world_until_events(w, "JournalBad", 1);
 	assert_non_null(
-		strstr(world_message(w, "JournalBad"), "made anew, with the records of 1 "));
+		strstr(world_message(w, "JournalBad"), "created again, with the records of 1 "));
 	assert_int_equal(w->devices[0].record.state, ATTACH_IN_POD);
 	assert_int_equal(w->devices[1].record.state, ATTACH_IN_POD);
 	world_restart(w);
@@ -433,7 +434,7 @@ static void test_a_removed_folder_that_cannot_be_made_again(void **state)
 /* --- blind ------------------------------------------------------------------------------------ */
 
 /* A daemon that was started without the host's processes: everything looks as if it were gone. */
-static void test_who_cannot_see_the_host_touches_nothing(void **state)
+static void test_without_a_view_of_the_host_nothing_is_changed(void **state)
 {
 	struct world *w = world_start(WORLD_PLAIN);
 	uint64_t ns = world_run_pod(w, 1, "b");
@@ -526,20 +527,20 @@ TEST_GROUP(engine_start)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_journal_of_every_state),
 		cmocka_unit_test(test_journal_of_another_boot),
-		cmocka_unit_test(test_journal_unreadable_of_what_is_not_there),
+		cmocka_unit_test(test_unreadable_record_of_an_absent_device),
 		cmocka_unit_test(test_journal_lost),
 		cmocka_unit_test(test_the_journals_folder_is_removed),
 		cmocka_unit_test(test_a_removed_folder_that_cannot_be_made_again),
 		cmocka_unit_test(test_journal_lost_without_runtime),
-		cmocka_unit_test(test_journal_lost_kubelet_young),
+		cmocka_unit_test(test_journal_lost_while_the_kubelet_learns_its_pods),
 		cmocka_unit_test(test_journal_lost_pod_ends_slowly),
 		cmocka_unit_test(test_journal_lost_pod_ended),
 		cmocka_unit_test(test_journal_bad_of_a_pod_with_the_hosts_network),
 		cmocka_unit_test(test_forged_mark),
 		cmocka_unit_test(test_start_without_runtime),
 		cmocka_unit_test(test_no_journal),
-		cmocka_unit_test(test_a_journal_is_tried_until_it_works),
-		cmocka_unit_test(test_who_cannot_see_the_host_touches_nothing),
+		cmocka_unit_test(test_opening_the_journal_is_retried),
+		cmocka_unit_test(test_without_a_view_of_the_host_nothing_is_changed),
 		cmocka_unit_test(test_dry_run),
 		cmocka_unit_test(test_dry_run_returns_nothing),
 	};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What is to be done with each attachment: every rule, and random histories against an oracle that
  * knows what really is the case. */
 #include <setjmp.h>
@@ -42,22 +43,23 @@ static const struct {
 	{"by uid", "#u1:c:roce:1", "t/u1/0@150+", 0, 0, NULL},
 	{"times not known", "t:c:roce:1", "t/u1/0@0+", 0, 0, NULL},
 	/* the namespace */
-	{"namespace gone", "t:c:roce:1", "t/u1/0@150+", GONE, 0, "its namespace is gone"},
+	{"namespace gone", "t:c:roce:1", "t/u1/0@150+", GONE, 0, "its namespace was removed"},
 	{"namespace gone, nobody answers", "", "", GONE | DEAF | UNKNOWN_HELD, 0,
-	 "its namespace is gone"},
-	{"taken out", "t:c:roce:1", "t/u1/0@150+", HOST | THERE, 0, "it was taken out of its pod"},
+	 "its namespace was removed"},
+	{"taken out", "t:c:roce:1", "t/u1/0@150+", HOST | THERE, 0, "it was moved out of its pod"},
 	{"taken out, nobody answers", "", "", HOST | THERE | DEAF | UNKNOWN_HELD, 0,
-	 "it was taken out of its pod"},
-	{"returned by the kernel", "t:c:roce:1", "t/u1/0@150+", HOST, 0, "it is in the host again"},
+	 "it was moved out of its pod"},
+	{"returned by the kernel", "t:c:roce:1", "t/u1/0@150+", HOST, 0,
+	 "its netdev is in the host again"},
 	{"interrupted", "t:c:roce:1", "t/u1/0@150+", INTERRUPTED, 0,
-	 "rocelet ended while it was on its way"},
+	 "rocelet was stopped during the operation"},
 	/* the sandbox */
-	{"sandbox gone", "", "", 0, 0, "its sandbox is gone"},
-	{"sandbox gone, given to another pod", "s:c:roce:1", "", 0, 0, "its sandbox is gone"},
+	{"sandbox gone", "", "", 0, 0, "its sandbox was removed"},
+	{"sandbox gone, given to another pod", "s:c:roce:1", "", 0, 0, "its sandbox was removed"},
 	{"sandbox gone, given to another pod of that name", "t:c:roce:1", "t/u2/0@350+", 0, 0,
-	 "its sandbox is gone"},
+	 "its sandbox was removed"},
 	{"sandbox gone, the kubelet does not answer", "", "", UNKNOWN_HELD, 0,
-	 "its sandbox is gone"},
+	 "its sandbox was removed"},
 	{"sandbox has ended", "t:c:roce:1", "t/u1/0@150-", 0, 0, "its sandbox has ended"},
 	/* what contradicts the runtime's list */
 	{"not in the list, the kubelet names the pod", "t:c:roce:1", "", 0, 3600000, NULL},
@@ -67,31 +69,32 @@ static const struct {
 	 NULL},
 	{"not in the list, a process runs", "", "", USED, RECONCILE_USED_MS - 1, NULL},
 	{"not in the list for long, a process runs", "", "", USED, RECONCILE_USED_MS,
-	 "its sandbox is gone"},
+	 "its sandbox was removed"},
 	{"not in the list, a process runs, the kubelet names the pod", "t:c:roce:1", "", USED,
 	 3600000, NULL},
 	{"not in the list for long, a process runs, another pod's", "s:c:roce:1", "", USED,
-	 RECONCILE_USED_MS, "its sandbox is gone"},
+	 RECONCILE_USED_MS, "its sandbox was removed"},
 	{"not in the list, a process runs, the kubelet does not answer", "", "",
 	 USED | UNKNOWN_HELD, 3600000, NULL},
 	{"not ready, a process runs", "", "t/u1/0@150-", USED, RECONCILE_USED_MS - 1, NULL},
 	{"not ready for long, a process runs", "", "t/u1/0@150-", USED, RECONCILE_USED_MS,
 	 "its sandbox has ended"},
 	{"not in the list, a process runs, namespace gone", "t:c:roce:1", "", USED | GONE, 0,
-	 "its namespace is gone"},
+	 "its namespace was removed"},
 	{"not in the list, a process runs, another sandbox of it does", "t:c:roce:1", "t/u1/1@200+",
 	 USED, 0, "its pod has a newer sandbox"},
-	{"not in the list, processes cannot be seen", "", "", HIDDEN, RECONCILE_DOUBT_MS - 1, NULL},
-	{"not in the list for long, processes cannot be seen", "", "", HIDDEN, RECONCILE_DOUBT_MS,
-	 "its sandbox is gone"},
+	{"not in the list, processes cannot be seen", "", "", HIDDEN, RECONCILE_UNHELD_MS - 1,
+	 NULL},
+	{"not in the list for long, processes cannot be seen", "", "", HIDDEN, RECONCILE_UNHELD_MS,
+	 "its sandbox was removed"},
 	{"not ready, processes cannot be seen, the kubelet names the pod", "t:c:roce:1",
 	 "t/u1/0@150-", HIDDEN, 3600000, NULL},
 	{"nothing but the runtime's list is known", "", "", HIDDEN | UNKNOWN_HELD, 3600000, NULL},
 	{"stays in the host, not in the list, the kubelet does not answer", "", "",
 	 STAYS | UNKNOWN_HELD, 3600000, NULL},
-	{"stays in the host, not in the list", "", "", STAYS, RECONCILE_DOUBT_MS - 1, NULL},
-	{"stays in the host, not in the list for long", "", "", STAYS, RECONCILE_DOUBT_MS,
-	 "its sandbox is gone"},
+	{"stays in the host, not in the list", "", "", STAYS, RECONCILE_UNHELD_MS - 1, NULL},
+	{"stays in the host, not in the list for long", "", "", STAYS, RECONCILE_UNHELD_MS,
+	 "its sandbox was removed"},
 	{"stays in the host, sandbox has ended", "t:c:roce:1", "t/u1/0@150-", STAYS, 0,
 	 "its sandbox has ended"},
 	{"made again", "t:c:roce:1@100", "t/u1/0@150+ t/u1/1@200+", 0, 0,
@@ -111,24 +114,24 @@ static const struct {
 	 "its sandbox has ended"},
 	{"another uid, by uid", "#u2:c:roce:1", "t/u1/0@150+ t/u2/0@350+", 0, 0, NULL},
 	{"another uid, by uid, the runtime does not answer", "#u2:c:roce:1", "", DEAF,
-	 RECONCILE_DOUBT_MS, "another pod has it"},
+	 RECONCILE_UNHELD_MS, "another pod has it"},
 	/* the kubelet's list */
 	{"only reserved, before", "::roce:1@100", "t/u1/0@150+", 0, 0, NULL},
 	{"only reserved, since", "::roce:1@300", "t/u1/0@150+", 0, 0, NULL},
 	{"only reserved, time not known", "::roce:1", "t/u1/0@150+", 0, 0, NULL},
 	{"another pod's, but a container may end slowly", "s:c:roce:1", "t/u1/0@150+", 0, 0, NULL},
 	{"another pod's, the runtime does not answer yet", "s:c:roce:1", "", DEAF,
-	 RECONCILE_DOUBT_MS - 1, NULL},
-	{"another pod's, the runtime does not answer", "s:c:roce:1", "", DEAF, RECONCILE_DOUBT_MS,
+	 RECONCILE_UNHELD_MS - 1, NULL},
+	{"another pod's, the runtime does not answer", "s:c:roce:1", "", DEAF, RECONCILE_UNHELD_MS,
 	 "another pod has it"},
 	{"another namespace's pod of that name is another", "#u9:c:roce:1", "", DEAF,
-	 RECONCILE_DOUBT_MS, "another pod has it"},
+	 RECONCILE_UNHELD_MS, "another pod has it"},
 	{"two pods'", "s:c:roce:1 t:c:roce:1", "t/u1/0@150+", 0, 0, NULL},
 	{"nobody's", "t:c:roce:2", "t/u1/0@150+", 0, 3600000, NULL},
-	{"nobody's, the runtime does not answer", "", "t/u1/0@150+", DEAF, RECONCILE_DOUBT_MS - 1,
+	{"nobody's, the runtime does not answer", "", "t/u1/0@150+", DEAF, RECONCILE_UNHELD_MS - 1,
 	 NULL},
 	{"nobody's for long, the runtime does not answer", "", "t/u1/0@150+", DEAF,
-	 RECONCILE_DOUBT_MS, "no pod has it any more"},
+	 RECONCILE_UNHELD_MS, "no pod has it"},
 	{"nobody knows anything", "", "", DEAF | UNKNOWN_HELD, 3600000, NULL},
 };
 
@@ -169,6 +172,49 @@ static void test_every_rule(void **state)
 		why = why ? why : "";
 		if (strcmp(why, wanted) != 0)
 			fail_msg("%s: '%s' instead of '%s'", rules[i].what, why, wanted);
+	}
+}
+
+/* Of a pod whose sandbox the runtime does not list; granted: by the kubelet. */
+static void test_a_cni_attachment_of_a_pod(void **state)
+{
+	static const struct {
+		const char *what, *held;
+		bool granted;
+		unsigned facts;
+		uint64_t missed_ms;
+		bool returned;
+	} rows[] = {
+		{"nothing runs in it", "", false, 0, RECONCILE_MADE_MS, true},
+		{"it is being made", "", false, 0, RECONCILE_MADE_MS - 1, false},
+		{"its containers run, the list is another runtime's", "", false, USED, 3600000,
+		 false},
+		{"the same, and the kubelet names the pod", "t:c:roce:1", true, USED, 3600000,
+		 false},
+		{"the same, its namespace cannot be seen", "t:c:roce:1", true, HIDDEN, 3600000,
+		 false},
+		{"not granted, its namespace cannot be seen", "", false, HIDDEN, 3600000, false},
+		{"the kubelet does not name it any more", "s:c:roce:1", true, USED,
+		 RECONCILE_MADE_MS, true},
+		{"that is not known", "", true, USED | UNKNOWN_HELD, 3600000, false},
+		{"the runtime does not answer", "s:c:roce:1", true, USED | DEAF, 3600000, false},
+	};
+	struct desired_fixture *f = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct attach_record *r;
+		const char *why;
+
+		desired_fixture_clear(f);
+		add_held(f, rows[i].held);
+		add_sandboxes(f, "");
+		r = add_record(f, "roce:1", "t", "u1.0");
+		r->owner.door = DOOR_CNI;
+		if (!rows[i].granted)
+			r->resource[0] = '\0';
+		why = why_return(f, r, rows[i].facts, rows[i].missed_ms);
+		if ((why != NULL) != rows[i].returned)
+			fail_msg("%s: %s", rows[i].what, why ? why : "stays");
 	}
 }
 
@@ -568,6 +614,7 @@ TEST_GROUP(reconcile)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_every_rule),
+		TEST(test_a_cni_attachment_of_a_pod),
 		TEST(test_other_doors_end_with_their_namespace),
 		TEST(test_only_what_is_on_its_way_there_or_there),
 		TEST(test_what_may_be_attached),

@@ -1,4 +1,6 @@
-/* Capture files of every form, in both byte orders, cut at every byte; and what is none. */
+// SPDX-License-Identifier: Apache-2.0
+/* Capture files of every format, in both byte orders and cut at every byte, and files of other
+ * formats. */
 #include "capture_file.h"
 
 #include <setjmp.h>
@@ -39,7 +41,7 @@ static void put_u32s(struct file *f, size_t n, const uint32_t *v)
 
 #define PUT(f, ...) put_u32s(f, sizeof((uint32_t[]){__VA_ARGS__}) / 4, (uint32_t[]){__VA_ARGS__})
 
-/* n bytes that tell where they come from. */
+/* n bytes whose values show their position in the file. */
 static void put_data(struct file *f, size_t n, uint8_t first)
 {
 	for (size_t i = 0; i < n; i++)
@@ -177,7 +179,8 @@ static bool is_end(const struct file *f, size_t n)
 	return false;
 }
 
-/* However it comes it is the same; and cut anywhere, what was whole before the cut is told. */
+/* The result does not depend on the sizes of the reads; a cut file gives every packet before the
+ * cut. */
 static void assert_cuts(const struct file *f)
 {
 	static struct got whole, g;
@@ -287,7 +290,7 @@ static void first_section(struct file *f)
 	interface(f, LINKTYPE_ETHERNET, 8, 9, 9, 1); /* nanoseconds */
 	interface(f, LINKTYPE_SLL, 65535, 0, 0, 0);  /* microseconds */
 	enhanced(f, 0, 1700000000000000001, 30, 1500);
-	block(f, 0x0bad, 8); /* nobody's */
+	block(f, 0x0bad, 8); /* unknown block type */
 	PUT(f, 1, 2);
 	end_block(f, 8);
 	enhanced(f, 1, 1700000000000001, 33, 33);
@@ -411,7 +414,7 @@ static void test_packets_that_cannot_be(void **state)
 	assert_bad(&f, 24, "4294967295 bytes");
 }
 
-/* One block after a section and an interface, its words as given. */
+/* One block after a section and an interface; the caller sets its words. */
 static void assert_bad_block(const char *says, size_t n, const uint32_t *words)
 {
 	struct file f = {0};
@@ -430,23 +433,23 @@ static void assert_bad_block(const char *says, size_t n, const uint32_t *words)
 static void test_blocks_that_cannot_be(void **state)
 {
 	(void)state;
-	BAD_BLOCK("length cannot be (8)", 6, 8, 0);
-	BAD_BLOCK("length cannot be (0)", 99, 0, 0);
-	BAD_BLOCK("length cannot be (4294967295)", 99, 0xffffffff, 0);
+	BAD_BLOCK("length of a block (8)", 6, 8, 0);
+	BAD_BLOCK("length of a block (0)", 99, 0, 0);
+	BAD_BLOCK("length of a block (4294967295)", 99, 0xffffffff, 0);
 	BAD_BLOCK("too short (28)", 6, 28, 0, 0, 0, 0, 28);
-	BAD_BLOCK("not described (1)", 6, 32, 1, 0, 0, 0, 0, 32);
+	BAD_BLOCK("unknown interface (1)", 6, 32, 1, 0, 0, 0, 0, 32);
 	BAD_BLOCK("longer than its block (4)", 6, 32, 0, 0, 0, 4, 4, 32);
-	BAD_BLOCK("more bytes than can be (262148)", 6, 0x80000, 0, 0, 0, 262148, 4);
-	BAD_BLOCK("lengths differ", 6, 32, 0, 0, 0, 0, 0, 36);
-	BAD_BLOCK("lengths differ", 99, 16, 0, 20);
+	BAD_BLOCK("exceeds the maximum length (262148)", 6, 0x80000, 0, 0, 0, 262148, 4);
+	BAD_BLOCK("lengths of a block differ", 6, 32, 0, 0, 0, 0, 0, 36);
+	BAD_BLOCK("lengths of a block differ", 99, 16, 0, 20);
 	BAD_BLOCK("too short (12)", 3, 12, 12);
 	BAD_BLOCK("longer than its block (4)", 3, 16, 4, 16);
-	BAD_BLOCK("length that cannot be (16)", 1, 16, 1, 16);
-	BAD_BLOCK("length that cannot be (1073741824)", 1, 0x40000000, 1);
+	BAD_BLOCK("length of an interface block (16)", 1, 16, 1, 16);
+	BAD_BLOCK("length of an interface block (1073741824)", 1, 0x40000000, 1);
 	BAD_BLOCK("option is longer", 1, 28, 1, 0, 9 | 8 << 16, 9, 28);
 	BAD_BLOCK("resolution of time (127)", 1, 28, 1, 0, 9 | 1 << 16, 127, 28);
-	BAD_BLOCK("without byte order", 0x0a0d0d0a, 28, 0, 0, 0);
-	BAD_BLOCK("section's length", 0x0a0d0d0a, 24, 0x1a2b3c4d, 1, 0);
+	BAD_BLOCK("without a valid byte order", 0x0a0d0d0a, 28, 0, 0, 0);
+	BAD_BLOCK("length of a section", 0x0a0d0d0a, 24, 0x1a2b3c4d, 1, 0);
 	BAD_BLOCK("version of pcapng (2)", 0x0a0d0d0a, 28, 0x1a2b3c4d, 2, 0);
 }
 
@@ -471,10 +474,10 @@ static void test_interfaces_are_bounded(void **state)
 	assert_non_null(strstr(e.msg, "too many interfaces"));
 	section(&f);
 	enhanced(&f, 0, 0, 0, 0);
-	assert_bad(&f, 56, "not described (0)");
+	assert_bad(&f, 56, "unknown interface (0)");
 	f.n = 28;
 	PUT(&f, 3, 16, 0, 16);
-	assert_bad(&f, 28, "not described (0)");
+	assert_bad(&f, 28, "unknown interface (0)");
 }
 
 /* --- links ------------------------------------------------------------------------------------ */

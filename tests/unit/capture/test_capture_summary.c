@@ -1,5 +1,7 @@
-/* What captures come to: ICRCs of known packets, flows in a table that is full, round trips, and
- * what rocectl pcap says of whole files. */
+// SPDX-License-Identifier: Apache-2.0
+/* Summaries of captures: ICRCs of known packets, flows in a full table, round trips, and the output
+ * of rocectl pcap. */
+#include "packet_sample.h"
 #include "summary.h"
 
 #include <setjmp.h>
@@ -17,13 +19,15 @@
 #include "ctl.h"
 #include "faults.h"
 #include "golden.h"
+#include "packet_sample.h"
 #include "test_group.h"
 
 #define FILES "tests/fixtures/capture/"
 
 /* --- ICRC ------------------------------------------------------------------------------------- */
 
-/* Of scapy (contrib.roce): a send over IPv4 with ICRC c49e6ae2 at its end, in wire order. */
+/* Made with scapy (contrib.roce): a send over IPv4; its last bytes are the ICRC c49e6ae2 in wire
+ * order. */
 static const uint8_t known[] = {
 	0x02, 0x00, 0x00, 0x00, 0x00, 0x02, 0x02, 0x00, 0x00, 0x00, 0x00, 0x01, 0x08, 0x00,
 	0x45, 0x6a, 0x00, 0x34, 0x00, 0x01, 0x00, 0x00, 0x40, 0x11, 0x66, 0x4c, 0x0a, 0x00,
@@ -66,7 +70,7 @@ static void test_icrc_of_a_known_packet(void **state)
 
 /* --- tables ----------------------------------------------------------------------------------- */
 
-static void test_a_full_table_forgets_the_silent(void **state)
+static void test_a_full_table_evicts_idle_flows(void **state)
 {
 	struct flow_table t;
 	struct roce_flow_key key = {0}, loud = {.qpn = 0xffffff};
@@ -115,13 +119,13 @@ static void test_quantiles(void **state)
 	uint32_t rtt[ROCE_RTT_BUCKETS] = {0};
 
 	(void)state;
-	assert_int_equal(rtt_quantile(rtt, 0.5), 0);
+	assert_true(roce_rtt_quantile(rtt, 0.5) == UINT64_MAX);
 	rtt[0] = 50;
 	rtt[3] = 50;
-	assert_int_equal(rtt_quantile(rtt, 0.5), 1024);
-	assert_int_equal(rtt_quantile(rtt, 0.75), 4096 + 2048);
-	assert_int_equal(rtt_quantile(rtt, 1), 8192);
-	assert_int_equal(rtt_quantile(rtt, 0.01), 20);
+	assert_int_equal(roce_rtt_quantile(rtt, 0.5), 1024);
+	assert_int_equal(roce_rtt_quantile(rtt, 0.75), 4096 + 2048);
+	assert_int_equal(roce_rtt_quantile(rtt, 1), 8192);
+	assert_int_equal(roce_rtt_quantile(rtt, 0.01), 20);
 }
 
 /* --- rocectl pcap ----------------------------------------------------------------------------- */
@@ -195,7 +199,7 @@ static void test_packets_that_are_wanted(void **state)
 	}
 }
 
-static void test_what_is_said(void **state)
+static void test_output_is_golden(void **state)
 {
 	(void)state;
 	assert_golden("tests/golden/rocectl_pcap.txt", print_text);
@@ -232,7 +236,7 @@ static void test_a_file_that_ends_early(void **state)
 	assert_non_null(strstr(complained, "at byte 0: Is a directory"));
 }
 
-/* What cannot be decoded is named. */
+/* Undecodable packets are reported with their link type. */
 static void test_a_link_that_is_not_known(void **state)
 {
 	static const struct {
@@ -258,7 +262,7 @@ static void test_a_link_that_is_not_known(void **state)
 	unlink(name);
 }
 
-/* Whatever cannot be allocated, it says so. */
+/* Every failed allocation gives an error. */
 static void test_without_memory(void **state)
 {
 	enum ctl_exit r;
@@ -281,10 +285,10 @@ TEST_GROUP(capture_summary)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_icrc_of_a_known_packet),
-		cmocka_unit_test(test_a_full_table_forgets_the_silent),
+		cmocka_unit_test(test_a_full_table_evicts_idle_flows),
 		cmocka_unit_test(test_a_request_is_answered_once),
 		cmocka_unit_test(test_quantiles),
-		cmocka_unit_test(test_what_is_said),
+		cmocka_unit_test(test_output_is_golden),
 		cmocka_unit_test(test_packets_that_are_wanted),
 		cmocka_unit_test(test_a_file_that_ends_early),
 		cmocka_unit_test(test_a_link_that_is_not_known),

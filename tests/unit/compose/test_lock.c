@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Two of us: one at a time has a folder, whatever becomes of the file that says who. */
 #include <errno.h>
 #include <fcntl.h>
@@ -115,7 +116,7 @@ static void is_free(void)
 	lock_release(&l);
 }
 
-static void one_at_a_time(void **state)
+static void a_locked_folder_is_refused(void **state)
 {
 	char who[32];
 	pid_t pid = holder(hold_it);
@@ -156,7 +157,7 @@ static void the_file_may_be_deleted(void **state)
 }
 
 /* No line of its own in our log. */
-static void what_the_file_says_is_told_on_one_line(void **state)
+static void control_characters_in_the_lock_file_are_replaced(void **state)
 {
 	char who[32];
 	pid_t pid = holder(hold_it);
@@ -175,7 +176,7 @@ static int hold_as_nobody(void)
 	return fd < 0 || setresuid(65534, 65534, 65534) < 0 ? -1 : flock(fd, LOCK_EX | LOCK_NB);
 }
 
-static void another_user_keeps_nobody_out(void **state)
+static void another_users_file_lock_is_ignored(void **state)
 {
 	pid_t pid;
 
@@ -203,7 +204,7 @@ static void the_folder_is_enough(void **state)
 	is_free();
 }
 
-static void what_cannot_be_made_is_told(void **state)
+static void a_folder_that_cannot_be_created_is_reported(void **state)
 {
 	struct lock l = LOCK_NONE;
 	struct err e = {0};
@@ -259,7 +260,7 @@ static int delete_for_ever(void)
 	return 0;
 }
 
-static void never_two_of_them(void **state)
+static void concurrent_takers_exclude_each_other(void **state)
 {
 	pid_t takers[TAKERS], deleter = child(delete_for_ever);
 	int status, bad = 0;
@@ -353,7 +354,7 @@ static void log_says(const char *name, const char *words)
 		fail_msg("the log does not say \"%s\": %s", words, log_text);
 }
 
-static void the_second_one_ends(void **state)
+static void a_second_daemon_exits(void **state)
 {
 	char who[64];
 	pid_t first = start("first", "state", "run", "0", NULL);
@@ -373,7 +374,7 @@ static void the_second_one_ends(void **state)
 }
 
 /* Who only looks may look at another's state; and one folder may be both. */
-static void others_go_on_beside_it(void **state)
+static void a_dry_run_starts_beside_a_daemon(void **state)
 {
 	pid_t first = start("first", "both", "both", "0", NULL), second;
 
@@ -419,7 +420,7 @@ static int hold_node_as_nobody(void)
 	return setresuid(65534, 65534, 65534) < 0 ? -1 : hold_node();
 }
 
-static void a_node_has_one(void **state)
+static void a_node_has_one_lock(void **state)
 {
 	pid_t other = holder(hold_another_node), first = holder(hold_node);
 	char who[64];
@@ -483,7 +484,7 @@ static int hold_node_beside_a_stranger(void)
 				sizeof("\0" NODE_LOCK_NAME) - 1));
 }
 
-static void a_stranger_who_answers_nobody_keeps_no_node(void **state)
+static void the_lock_of_another_user_is_reported(void **state)
 {
 	int (*const ways[])(void) = {bind_node_silently, fill_node};
 	struct err e;
@@ -516,7 +517,7 @@ static void another_user_keeps_no_node(void **state)
 }
 
 /* However often somebody asks and does not wait for an answer. */
-static void who_has_the_node_is_told_to_many(void **state)
+static void many_clients_learn_the_owner_of_the_node(void **state)
 {
 	char who[32];
 	uv_loop_t loop;
@@ -579,7 +580,7 @@ static void a_successor_gets_the_node(void **state)
 	(void)state;
 	until_it_serves("run");
 	second = start("second", "state", "run", "600", "--take-over");
-	while (!is_in_log("first", "waiting to be told to end"))
+	while (!is_in_log("first", "waiting for SIGTERM"))
 		usleep(10000);
 	until_it_serves("run");
 	/* It has all three locks. */
@@ -598,26 +599,29 @@ static int own_node(void **state)
 TEST_GROUP(lock)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(one_at_a_time, open_tree, close_tree),
+		cmocka_unit_test_setup_teardown(a_locked_folder_is_refused, open_tree, close_tree),
 		cmocka_unit_test_setup_teardown(a_file_that_was_left_is_no_lock, open_tree,
 						close_tree),
 		cmocka_unit_test_setup_teardown(the_file_may_be_deleted, open_tree, close_tree),
-		cmocka_unit_test_setup_teardown(what_the_file_says_is_told_on_one_line, open_tree,
-						close_tree),
-		cmocka_unit_test_setup_teardown(another_user_keeps_nobody_out, open_tree,
+		cmocka_unit_test_setup_teardown(control_characters_in_the_lock_file_are_replaced,
+						open_tree, close_tree),
+		cmocka_unit_test_setup_teardown(another_users_file_lock_is_ignored, open_tree,
 						close_tree),
 		cmocka_unit_test_setup_teardown(the_folder_is_enough, open_tree, close_tree),
-		cmocka_unit_test_setup_teardown(what_cannot_be_made_is_told, open_tree, close_tree),
-		cmocka_unit_test_setup_teardown(never_two_of_them, open_tree, close_tree),
-		cmocka_unit_test_setup_teardown(the_second_one_ends, open_tree, close_tree),
-		cmocka_unit_test_setup_teardown(others_go_on_beside_it, open_tree, close_tree),
+		cmocka_unit_test_setup_teardown(a_folder_that_cannot_be_created_is_reported,
+						open_tree, close_tree),
+		cmocka_unit_test_setup_teardown(concurrent_takers_exclude_each_other, open_tree,
+						close_tree),
+		cmocka_unit_test_setup_teardown(a_second_daemon_exits, open_tree, close_tree),
+		cmocka_unit_test_setup_teardown(a_dry_run_starts_beside_a_daemon, open_tree,
+						close_tree),
 		cmocka_unit_test_setup_teardown(the_next_one_waits_for_its_end, open_tree,
 						close_tree),
-		cmocka_unit_test_setup_teardown(a_node_has_one, open_tree, close_tree),
+		cmocka_unit_test_setup_teardown(a_node_has_one_lock, open_tree, close_tree),
 		cmocka_unit_test_setup_teardown(another_user_keeps_no_node, open_tree, close_tree),
-		cmocka_unit_test_setup_teardown(a_stranger_who_answers_nobody_keeps_no_node,
-						open_tree, close_tree),
-		cmocka_unit_test_setup_teardown(who_has_the_node_is_told_to_many, open_tree,
+		cmocka_unit_test_setup_teardown(the_lock_of_another_user_is_reported, open_tree,
+						close_tree),
+		cmocka_unit_test_setup_teardown(many_clients_learn_the_owner_of_the_node, open_tree,
 						close_tree),
 		cmocka_unit_test_setup_teardown(the_second_one_ends_with_folders_of_its_own,
 						open_tree, close_tree),

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The whole daemon over a small tree: starts, serves, and stops cleanly on a signal. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -60,7 +61,7 @@ static int run(const struct options *o, struct err *e)
 
 static char answer[1024 * 1024];
 
-static void test_the_daemon_serves_what_it_sees_and_stops_cleanly(void **state)
+static void test_the_daemon_serves_its_devices_and_stops_cleanly(void **state)
 {
 	static struct options o;
 	char path[256];
@@ -78,7 +79,8 @@ static void test_the_daemon_serves_what_it_sees_and_stops_cleanly(void **state)
 		path, "/metrics",
 		"roce_cnp_sent_packets_total{device=\"mlx5_0\",port=\"1\",source=\"hw\"} 42\n",
 		answer, sizeof(answer));
-	assert_non_null(strstr(answer, "rocelet_build_info{version=\"" ROCELET_VERSION "\"} 1\n"));
+	assert_non_null(
+		strstr(answer, "rocelet_build_info{version=\"" ROCELET_VERSION "\",revision=\""));
 	http_get_until(path, "/api/v1/devices", "mlx5_0", answer, sizeof(answer));
 	http_get_until(path, "/api/v1/config", "sample-interval", answer, sizeof(answer));
 	snprintf(path, sizeof(path), "%s/kubelet/device-plugins/rocelet-metrics.sock", tree);
@@ -114,7 +116,7 @@ static void test_a_new_value_reaches_the_page_with_the_next_sample(void **state)
 }
 
 /* Nobody tells of a change in configfs. */
-static void test_what_a_port_is_set_to_is_shown_as_it_changes(void **state)
+static void test_a_changed_port_setting_is_shown(void **state)
 {
 	static const char tos[] = "kernel/config/rdma_cm/mlx5_0/ports/1/default_roce_tos";
 	static struct options o;
@@ -169,9 +171,9 @@ static void test_a_port_in_use_stops_the_start_cleanly(void **state)
 TEST_GROUP(loop)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_the_daemon_serves_what_it_sees_and_stops_cleanly),
+		cmocka_unit_test(test_the_daemon_serves_its_devices_and_stops_cleanly),
 		cmocka_unit_test(test_a_new_value_reaches_the_page_with_the_next_sample),
-		cmocka_unit_test(test_what_a_port_is_set_to_is_shown_as_it_changes),
+		cmocka_unit_test(test_a_changed_port_setting_is_shown),
 		cmocka_unit_test(test_a_root_that_is_not_there_is_one_sentence),
 		cmocka_unit_test(test_a_port_in_use_stops_the_start_cleanly),
 	};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Unused pages of code leave the resident set, and come back when they are called. */
 #include <link.h>
 #include <setjmp.h>
@@ -61,7 +62,7 @@ static void test_unused_pages_leave(void **state)
 
 static int changed = 1; /* in a page of its file that is modified */
 
-static void test_what_is_modified_stays(void **state)
+static void test_modified_pages_are_kept(void **state)
 {
 	(void)state;
 	changed = 2;
@@ -85,7 +86,7 @@ TEST_GROUP(memory)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_unused_pages_leave),
-		cmocka_unit_test(test_what_is_modified_stays),
+		cmocka_unit_test(test_modified_pages_are_kept),
 		cmocka_unit_test(test_code_and_constants_come_back),
 	};
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The configuration of a running daemon: signals, edits, ConfigMaps, and files that are wrong. */
 #include <limits.h>
 #include <poll.h>
@@ -67,7 +68,7 @@ static void start(void)
 	unsetenv("BUS");
 	tmptree_write(tree, "kubelet/device-plugins/keep", "\n");
 	pid = daemon_start_argv(argv, in_tree("log"));
-	http_get_until(socket_path, "/readyz", "200 OK", answer, sizeof(answer));
+	http_get_until(socket_path, "/metrics", "200 OK", answer, sizeof(answer));
 }
 
 static int set_up(void **state)
@@ -153,7 +154,7 @@ static void test_an_edit(void **state)
 }
 
 /* Edits may also be unseen, say on a network file system. */
-static void test_a_signal(void **state)
+static void test_sighup_reloads(void **state)
 {
 	(void)state;
 	tmptree_write(tree, "c/config.json", ONE);
@@ -240,7 +241,7 @@ TEST_GROUP(reload)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_an_edit, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_a_signal, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_sighup_reloads, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_a_config_map, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_a_bad_file, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_options_that_wait, set_up, tear_down),

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The configuration file is read whole, from one version, or not at all. */
 #include <fcntl.h>
 #include <pthread.h>
@@ -62,9 +63,9 @@ static void test_a_file_is_read_through_symlinks(void **state)
 	rmdir("..v1");
 }
 
-static void test_what_is_no_file_is_refused_with_a_sentence(void **state)
+static void test_files_that_cannot_be_read(void **state)
 {
-	struct config_file f = {(char *)0x5a, 0x5a};
+	struct config_file f = {.text = (char *)0x5a, .len = 0x5a};
 	struct err e = {0};
 	char path[64];
 	(void)state;
@@ -154,7 +155,7 @@ TEST_GROUP(config_file)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_file_is_read_through_symlinks),
-		cmocka_unit_test(test_what_is_no_file_is_refused_with_a_sentence),
+		cmocka_unit_test(test_files_that_cannot_be_read),
 		cmocka_unit_test(test_a_swapped_symlink_gives_one_of_both),
 		cmocka_unit_test(test_a_file_that_never_matches_its_size_is_given_up),
 	};

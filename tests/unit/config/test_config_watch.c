@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The configuration file may have changed: by writing, renaming, and by symlinks. */
 #include <fcntl.h>
 #include <limits.h>
@@ -26,13 +27,13 @@
 static uv_loop_t loop;
 static char *tmp;
 static struct config_watch *watch;
-static unsigned n_told, n_fds;
+static unsigned n_with_status, n_fds;
 static bool close_when_told;
 
 static void on_change(void *arg)
 {
 	(void)arg;
-	n_told++;
+	n_with_status++;
 	if (close_when_told) {
 		config_watch_close(watch);
 		watch = NULL;
@@ -55,7 +56,7 @@ static int set_up(void **state)
 	n_fds = fds_open();
 	tmp = tmptree_new();
 	watch = NULL;
-	n_told = 0;
+	n_with_status = 0;
 	close_when_told = false;
 	return uv_loop_init(&loop);
 }
@@ -88,19 +89,19 @@ static void open_watch(const char *path)
 static bool was_told(void *arg)
 {
 	(void)arg;
-	return n_told > 0;
+	return n_with_status > 0;
 }
 
 static void wait_told(void)
 {
 	assert_true(loop_until(&loop, was_told, NULL, PATIENCE_MS));
-	n_told = 0;
+	n_with_status = 0;
 }
 
 static void assert_quiet(void)
 {
 	loop_wakeups(&loop, QUIET_MS);
-	assert_int_equal(n_told, 0);
+	assert_int_equal(n_with_status, 0);
 }
 
 static void swap_link(const char *path, const char *target)
@@ -201,7 +202,7 @@ static void test_a_burst_is_told_at_once(void **state)
 		tmptree_write(tmp, "c.json", "%u", i);
 	assert_true(loop_until(&loop, was_told, NULL, PATIENCE_MS));
 	loop_wakeups(&loop, QUIET_MS);
-	assert_int_equal(n_told, 1);
+	assert_int_equal(n_with_status, 1);
 }
 
 static void test_it_may_be_closed_when_it_tells(void **state)

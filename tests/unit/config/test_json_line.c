@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* On which line of a JSON text does a value stand? */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -47,7 +48,7 @@ static void test_each_occurrence_has_its_own_line(void **state)
 	assert_int_equal(json_line(text, strlen(text), NULL), 1);
 }
 
-static void test_strings_do_not_confuse_it(void **state)
+static void test_keys_inside_strings_are_skipped(void **state)
 {
 	(void)state;
 	assert_int_equal(line("{\"x\":\"}],{\\\"k\\\":1\",\n\"k\":2}", "k"), 2);
@@ -59,7 +60,7 @@ static void test_strings_do_not_confuse_it(void **state)
 	assert_int_equal(line("\n\n{\n\"k\"\n:\n1}", "k"), 4);
 }
 
-static void test_a_way_that_ends_early_tells_how_far_it_went(void **state)
+static void test_the_line_of_a_path_that_does_not_exist(void **state)
 {
 	(void)state;
 	assert_int_equal(line("{\n\"a\":{\n\"b\":1}}", "a/c"), 2);
@@ -92,8 +93,8 @@ TEST_GROUP(json_line)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_each_occurrence_has_its_own_line),
-		cmocka_unit_test(test_strings_do_not_confuse_it),
-		cmocka_unit_test(test_a_way_that_ends_early_tells_how_far_it_went),
+		cmocka_unit_test(test_keys_inside_strings_are_skipped),
+		cmocka_unit_test(test_the_line_of_a_path_that_does_not_exist),
 		cmocka_unit_test(test_deep_nesting_costs_no_stack),
 	};
 

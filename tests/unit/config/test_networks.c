@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The annotation of a pod: every mistake has its sentence, and what it says lies over the pool's.
  */
 #include <setjmp.h>
@@ -97,9 +98,9 @@ static const struct {
 	{E("\"guid\":\"02:00:00:00:00:01\""),
 	 "entry 1: guid: '02:00:00:00:00:01' is no GUID like 02:00:00:00:00:00:00:01"},
 	{E("\"guid\":\"00:00:00:00:00:00:00:00\""),
-	 "entry 1: guid: 00:00:00:00:00:00:00:00 is nobody's GUID"},
+	 "entry 1: guid: 00:00:00:00:00:00:00:00 is an invalid GUID"},
 	{E("\"guid\":\"ff:ff:ff:ff:ff:ff:ff:ff\""),
-	 "entry 1: guid: ff:ff:ff:ff:ff:ff:ff:ff is nobody's GUID"},
+	 "entry 1: guid: ff:ff:ff:ff:ff:ff:ff:ff is an invalid GUID"},
 	/* addresses */
 	{E("\"ips\":\"10.9.0.1/24\""), "entry 1: ips: is not a list"},
 	{E("\"ips\":[5]"), "entry 1: ips: item 1: is not a string"},
@@ -158,7 +159,7 @@ static const struct {
 	{E("\"routes\":[{\"dst\":\"10.0.0.0/8\",\"gw\":\"fe80::1\"}]"),
 	 "entry 1: routes: item 1: the gateway to 10.0.0.0/8 is not of its family"},
 	{E("\"routes\":[{\"dst\":\"10.0.0.0/8\",\"via\":\"fe80::1\"}]"),
-	 "entry 1: routes: item 1: via: unknown key"},
+	 "entry 1: routes: item 1: via: unknown key (there are dst, gw and priority)"},
 	{E("\"routes\":[{\"dst\":\"10.0.0.0/8\",\"priority\":-1}]"),
 	 "entry 1: routes: item 1: priority: -1 is not between 0 and 4294967295"},
 	{E("\"routes\":[{\"dst\":\"10.0.0.0/8\"},{\"dst\":\"10.0.0.0/8\"}]"),
@@ -229,7 +230,7 @@ static void check_repeated(const char *head, const char *item, unsigned n, const
 	free(text);
 }
 
-static void test_what_is_too_much(void **state)
+static void test_limits_of_an_annotation(void **state)
 {
 	(void)state;
 	check_repeated("[", " ", NETWORKS_TEXT_MAX - 2, "]", NULL);
@@ -262,7 +263,7 @@ static void good(struct network_requests *list, const char *text)
 		fail_msg("%s", e.msg);
 }
 
-static void test_nothing_is_asked_for(void **state)
+static void test_empty_annotations(void **state)
 {
 	struct network_requests list = {.n = 5};
 	(void)state;
@@ -348,7 +349,7 @@ static int plan_of(struct net_plan *ret, const struct pool_network *n, const cha
 	  "\"spoofchk\":\"on\",\"linkState\":\"enable\",\"minTxRate\":10,\"maxTxRate\":100,"       \
 	  "\"gateway\":\"10.9.0.254\",\"routes\":[{\"dst\":\"10.0.0.0/8\"}]")
 
-static void test_without_a_request_it_is_the_pools(void **state)
+static void test_without_a_request_the_pools_plan_applies(void **state)
 {
 	const struct pool_network n = pool_of(POOL);
 	struct net_plan p;
@@ -445,7 +446,7 @@ static const struct {
 	 "mac: an ipvlan has the one of the netdev below it"},
 };
 
-static void test_what_does_not_go_together(void **state)
+static void test_contradictions(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(clashes); i++) {
@@ -518,7 +519,7 @@ static const struct {
 	      "its pool would"},
 };
 
-static void test_a_pool_says_what_its_pods_may(void **state)
+static void test_allow_permits_keys(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(guarded); i++) {
@@ -535,7 +536,7 @@ static void test_a_pool_says_what_its_pods_may(void **state)
 	}
 }
 
-static void test_what_every_pod_may(void **state)
+static void test_keys_that_every_pod_may_set(void **state)
 {
 	struct pool_network n = pool_of(POOL);
 	struct net_plan p;
@@ -583,7 +584,7 @@ static void check_setting(enum network_key key, const char *value, bool every_po
 }
 
 /* Each row of link_fields.h and vf_fields.h. */
-static void test_every_setting_lies_over_the_pools(void **state)
+static void test_every_setting_overrides_the_pools(void **state)
 {
 	struct net_plan p;
 	char text[32];
@@ -620,7 +621,7 @@ static void test_qos_is_of_a_vlan(void **state)
 	assert_int_equal(plan_of(&p, &n, E("\"vlanQoS\":1,\"vlan\":5"), &e), 0);
 }
 
-static void test_the_devices_mtu_is_the_most_where_the_pool_says_none(void **state)
+static void test_without_an_mtu_in_the_pool_the_devices_is_the_maximum(void **state)
 {
 	struct pool_network n = pool_of(E("\"vlan\":5"));
 	struct network_requests list;
@@ -717,20 +718,20 @@ TEST_GROUP(networks)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_mistake_has_its_sentence),
-		cmocka_unit_test(test_what_is_too_much),
-		cmocka_unit_test(test_nothing_is_asked_for),
+		cmocka_unit_test(test_limits_of_an_annotation),
+		cmocka_unit_test(test_empty_annotations),
 		cmocka_unit_test(test_everything_is_asked_for),
-		cmocka_unit_test(test_without_a_request_it_is_the_pools),
+		cmocka_unit_test(test_without_a_request_the_pools_plan_applies),
 		cmocka_unit_test(test_a_request_wins_key_by_key),
 		cmocka_unit_test(test_addresses_are_replaced_together),
-		cmocka_unit_test(test_what_does_not_go_together),
+		cmocka_unit_test(test_contradictions),
 		cmocka_unit_test(test_a_macvlan_has_a_mac_of_its_own),
 		cmocka_unit_test(test_a_function_that_is_no_vf),
-		cmocka_unit_test(test_a_pool_says_what_its_pods_may),
-		cmocka_unit_test(test_what_every_pod_may),
-		cmocka_unit_test(test_every_setting_lies_over_the_pools),
+		cmocka_unit_test(test_allow_permits_keys),
+		cmocka_unit_test(test_keys_that_every_pod_may_set),
+		cmocka_unit_test(test_every_setting_overrides_the_pools),
 		cmocka_unit_test(test_qos_is_of_a_vlan),
-		cmocka_unit_test(test_the_devices_mtu_is_the_most_where_the_pool_says_none),
+		cmocka_unit_test(test_without_an_mtu_in_the_pool_the_devices_is_the_maximum),
 		cmocka_unit_test(test_addresses_are_of_the_pools_subnets),
 		cmocka_unit_test(test_out_of_memory_at_any_point),
 	};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The option table: defaults, flags, config file, and the texts made from it. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -204,6 +205,33 @@ static void test_broken_json_names_line_and_column(void **state)
 	assert_true(parse(&o, "", &w, &e) < 0);
 }
 
+static void test_another_language_is_named(void **state)
+{
+	static const struct {
+		const char *text, *hint;
+	} cases[] = {
+		{"listen: 5\n", "; YAML is not read, write JSON"},
+		{"- a\n", "; YAML is not read, write JSON"},
+		{"{\n// why\n\"listen\": \"\"}",
+		 "; JSON has no comments, write a key \"_comment\""},
+		{"{\n\"listen\": \"\" # why\n}",
+		 "; JSON has no comments, write a key \"_comment\""},
+		{"{\n\"listen\": /* why */ \"\"}",
+		 "; JSON has no comments, write a key \"_comment\""},
+		{"{\n\"listen\" \"http://x#y\"}", ""},
+		{"{\n\"a\": \"\\\"//\" 5}", ""},
+	};
+	(void)state;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		VARS;
+		const char *at;
+		assert_true(parse(&o, cases[i].text, &w, &e) < 0);
+		at = strstr(e.msg, "; ");
+		assert_string_equal(at ? at : "", cases[i].hint);
+	}
+}
+
 static void test_broken_json_is_not_quoted(void **state)
 {
 	static const char *const texts[] = {
@@ -278,11 +306,11 @@ static void test_flags_win_over_the_file(void **state)
 	unlink(path);
 }
 
-static void test_what_flags_override(void **state)
+static void test_options_overridden_by_flags(void **state)
 {
 	char text[] =
 		"{\"listen\": \":9907\", \"run-dir\": \"/file\", \"dry-run\": true, \"x\": 1}";
-	const struct config_file file = {text, sizeof(text) - 1}, none = {0};
+	const struct config_file file = {.text = text, .len = sizeof(text) - 1}, none = {0};
 	char names[64];
 	VARS;
 	(void)state;
@@ -315,7 +343,7 @@ static void test_printed_config_reads_back_the_same(void **state)
 	free(text);
 }
 
-static void test_what_has_changed(void **state)
+static void test_changed_options(void **state)
 {
 	struct options a, b;
 	char names[256], few[12];
@@ -453,13 +481,14 @@ TEST_GROUP(options)
 		cmocka_unit_test(test_a_config_file_sets_keys_of_every_type),
 		cmocka_unit_test(test_a_bad_config_names_file_line_and_key_and_changes_nothing),
 		cmocka_unit_test(test_broken_json_names_line_and_column),
+		cmocka_unit_test(test_another_language_is_named),
 		cmocka_unit_test(test_broken_json_is_not_quoted),
 		cmocka_unit_test(test_unknown_keys_are_warned_about_with_a_suggestion),
 		cmocka_unit_test(test_keys_of_pools_are_left_to_their_reader),
 		cmocka_unit_test(test_flags_win_over_the_file),
-		cmocka_unit_test(test_what_flags_override),
+		cmocka_unit_test(test_options_overridden_by_flags),
 		cmocka_unit_test(test_printed_config_reads_back_the_same),
-		cmocka_unit_test(test_what_has_changed),
+		cmocka_unit_test(test_changed_options),
 		cmocka_unit_test(test_limits_of_the_diagnosis),
 		cmocka_unit_test(test_limits_that_are_wrong),
 		cmocka_unit_test(test_fabrics),

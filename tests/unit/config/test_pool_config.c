@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The configuration of pools: what is told about bad files, and the grammars beside resourceList.
  */
 #include <dirent.h>
@@ -313,15 +314,16 @@ static int parse_repeated(const char *head, const char *item, unsigned n, const 
 	return r;
 }
 
-static void test_what_is_told_has_a_bound(void **state)
+static void test_the_number_of_warnings_is_limited(void **state)
 {
 	struct err e = {0};
 	unsigned warnings;
 	(void)state;
 
-	assert_int_equal(parse_repeated("{\"pools\":[{\"resourceName\":\"a\",\"selectors\":{}",
-					",\n\"k%u\":1", 50000, "}]}", &warnings, &e),
-			 0);
+	assert_int_equal(
+		parse_repeated("{\"resourceList\":[{\"resourceName\":\"a\",\"selectors\":{}",
+			       ",\n\"k%u\":1", 50000, "}]}", &warnings, &e),
+		0);
 	assert_int_equal(warnings, 33);
 	assert_int_equal(parse_repeated("{\"resourceList\":[{}",
 					",{\"resourceName\":\"a%u\",\"selectors\":{}}", 2, "]}",
@@ -416,7 +418,7 @@ static void test_mode_sriov_offers_vfs_and_no_pf(void **state)
 	pool_config_done(&c);
 }
 
-static void test_our_grammar_says_it_all(void **state)
+static void test_all_keys_of_our_grammar(void **state)
 {
 	struct pool_config c;
 	const struct pool *p;
@@ -448,7 +450,7 @@ static void test_our_grammar_says_it_all(void **state)
 	pool_config_done(&c);
 }
 
-static void test_a_network_says_how_devices_come_into_pods(void **state)
+static void test_all_keys_of_a_network(void **state)
 {
 	struct pool_config c;
 	const struct pool_network *n;
@@ -500,13 +502,13 @@ static void test_a_network_says_how_devices_come_into_pods(void **state)
 	pool_config_done(&c);
 }
 
-static void test_options_fill_in_what_a_pool_does_not_say(void **state)
+static void test_options_are_defaults_of_pools(void **state)
 {
 	char text[] =
 		"{\"resourceList\":[{\"resourceName\":\"a\",\"selectors\":{}}],\"mode\":\"hca\","
 		"\"pools\":[{\"resourceName\":\"b\",\"selectors\":{},\"cdi\":false,"
 		"\"resourcePrefix\":\"x.io\"}]}";
-	const struct config_file file = {text, strlen(text)}, absent = {0};
+	const struct config_file file = {.text = text, .len = strlen(text)}, absent = {0};
 	struct pool_config c;
 	struct options o;
 	struct err e = {0};
@@ -764,13 +766,13 @@ TEST_GROUP(pool_config)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_bad_file_gets_its_sentence),
 		cmocka_unit_test(test_bytes_that_are_no_text),
-		cmocka_unit_test(test_what_is_told_has_a_bound),
+		cmocka_unit_test(test_the_number_of_warnings_is_limited),
 		cmocka_unit_test(test_a_shared_pool_gives_all_its_hcas),
 		cmocka_unit_test(test_mode_hca_has_its_thousand_slots),
 		cmocka_unit_test(test_mode_sriov_offers_vfs_and_no_pf),
-		cmocka_unit_test(test_our_grammar_says_it_all),
-		cmocka_unit_test(test_a_network_says_how_devices_come_into_pods),
-		cmocka_unit_test(test_options_fill_in_what_a_pool_does_not_say),
+		cmocka_unit_test(test_all_keys_of_our_grammar),
+		cmocka_unit_test(test_all_keys_of_a_network),
+		cmocka_unit_test(test_options_are_defaults_of_pools),
 		cmocka_unit_test(test_a_failure_leaves_the_result_alone),
 		cmocka_unit_test(test_out_of_memory_at_any_point),
 		cmocka_unit_test(test_the_examples_are_good_and_print_as_they_were_meant),

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What a reload keeps of the configuration in use: resources whose new text is wrong. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -58,7 +59,7 @@ static void assert_refusals(const struct pool_config *c, const char *wanted)
 #define ITEM(name, pf)	  "{" ITEM_OF(name, pf) "}"
 #define WRONG(name)	  "{\"resourceName\":\"" name "\",\"selectors\":5}"
 
-static void test_what_stays(void **state)
+static void test_resources_that_are_kept(void **state)
 {
 	static const struct {
 		const char *used, *new, *pools, *refusals;
@@ -121,7 +122,7 @@ static void test_what_stays(void **state)
 }
 
 /* "" = it may go. */
-static void test_what_may_be_a_slip_withdraws_nothing(void **state)
+static void test_a_probable_mistake_withdraws_nothing(void **state)
 {
 	static const char used[] = "{\"pools\":[" ITEM("a", "p0") "]," LIST_OF(ITEM("b", "p1")) "}";
 	static const struct {
@@ -149,9 +150,9 @@ static void test_what_may_be_a_slip_withdraws_nothing(void **state)
 		{"{" LIST_OF(ITEM("b", "p1")) "," LIST_OF(ITEM("a", "p1")) "}",
 		 "c.json:1: duplicate object key near '\"resourceList\"', the last one counts; "
 		 "rocelet.dev/a would be withdrawn"},
-		{"{\"pools\":[{\"resourcePrefx\":\"x.y\"," ITEM_OF("a", "p0") "}]}",
+		{"{\"resourceList\":[{\"resourcePrefx\":\"x.y\"," ITEM_OF("a", "p0") "}]}",
 		 "c.json:1: \"resourcePrefx\": unknown key (did you mean \"resourcePrefix\"?); "
-		 "intel.com/b would be withdrawn"},
+		 "rocelet.dev/a would be withdrawn"},
 	};
 	struct pool_config c = {0}, in_use = {0};
 	(void)state;
@@ -190,7 +191,7 @@ static char *printed(const struct pool_config *c)
 	return text;
 }
 
-static void test_nothing_of_a_pool_is_lost(void **state)
+static void test_a_kept_pool_is_complete(void **state)
 {
 	struct pool_config used = {0}, c = {0};
 	struct err e = {0};
@@ -241,9 +242,9 @@ static void test_without_memory_nothing_changes(void **state)
 TEST_GROUP(pool_config_keep)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_what_stays),
-		cmocka_unit_test(test_what_may_be_a_slip_withdraws_nothing),
-		cmocka_unit_test(test_nothing_of_a_pool_is_lost),
+		cmocka_unit_test(test_resources_that_are_kept),
+		cmocka_unit_test(test_a_probable_mistake_withdraws_nothing),
+		cmocka_unit_test(test_a_kept_pool_is_complete),
 		cmocka_unit_test(test_without_memory_nothing_changes),
 	};
 

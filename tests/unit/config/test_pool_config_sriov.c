@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* "resourceList", the grammar of sriov-network-device-plugin. */
 #include <setjmp.h>
 #include <stdarg.h>

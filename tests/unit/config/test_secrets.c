@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What is a secret, and that nothing of it is left anywhere. */
 #include "secrets.h"
 

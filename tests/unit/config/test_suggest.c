@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* "Did you mean": near words are found, far ones are not. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +20,7 @@ static const char *near(const char *word)
 	return suggest(word, strlen(word), known, ARRAY_SIZE(known));
 }
 
-static void test_one_slip_is_understood(void **state)
+static void test_one_typo_is_corrected(void **state)
 {
 	(void)state;
 	assert_string_equal(near("lisen"), "listen");	       /* a letter too few */
@@ -30,7 +31,7 @@ static void test_one_slip_is_understood(void **state)
 	assert_string_equal(near("listen"), "listen");
 }
 
-static void test_far_words_are_not_offered(void **state)
+static void test_dissimilar_words_are_not_suggested(void **state)
 {
 	(void)state;
 	assert_null(near("sample-interval"));
@@ -75,8 +76,8 @@ static void test_words_of_any_length_are_safe(void **state)
 TEST_GROUP(suggest)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_one_slip_is_understood),
-		cmocka_unit_test(test_far_words_are_not_offered),
+		cmocka_unit_test(test_one_typo_is_corrected),
+		cmocka_unit_test(test_dissimilar_words_are_not_suggested),
 		cmocka_unit_test(test_the_nearest_wins_and_the_first_of_equals),
 		cmocka_unit_test(test_only_the_given_length_counts),
 		cmocka_unit_test(test_words_of_any_length_are_safe),

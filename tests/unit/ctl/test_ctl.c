@@ -1,4 +1,5 @@
-/* rocectl: the answers it takes apart, what it shows, and what it gets from servers that are not
+// SPDX-License-Identifier: Apache-2.0
+/* rocectl: what it shows, and what it gets from servers that are not
  * rocelet. */
 #include "ctl.h"
 
@@ -17,71 +18,11 @@
 #include <unistd.h>
 
 #include "cleanup.h"
-#include "ctl_http.h"
 #include "ctl_show.h"
 #include "ctl_show_diagnosis.h"
 #include "golden.h"
 #include "test_group.h"
 #include "version.h"
-
-/* --- answers ---------------------------------------------------------------------------------- */
-
-/* However it is cut, it is the same answer, and not there before its end. */
-static void assert_decodes(const char *text, unsigned status, const char *body, bool until_end)
-{
-	size_t len = strlen(text);
-	struct ctl_answer a;
-
-	for (size_t n = 0; n < len; n++) {
-		char *part = malloc(n + 1);
-
-		memcpy(part, text, n);
-		assert_int_equal(ctl_answer_decode(&a, part, n, false), 0);
-		free(part);
-	}
-	assert_int_equal(ctl_answer_decode(&a, text, len, until_end), 1);
-	assert_int_equal(a.status, status);
-	assert_string_equal(a.body, body);
-	assert_int_equal(a.len, strlen(body));
-	free(a.body);
-}
-
-static void test_answers(void **state)
-{
-	(void)state;
-	assert_decodes("HTTP/1.1 200 OK\r\ncontent-LENGTH:  3\r\n\r\nabc", 200, "abc", false);
-	assert_decodes("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", 404, "", false);
-	assert_decodes("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
-		       "3\r\nabc\r\n00A;x=y\r\n0123456789\r\n0\r\n",
-		       200, "abc0123456789", false);
-	assert_decodes("HTTP/1.0 200 OK\r\n\r\nabc", 200, "abc", true);
-}
-
-static void test_answers_that_are_none(void **state)
-{
-	static const char *const bad[] = {
-		"SSH-2.0-OpenSSH_9.2\r\n",
-		"HTTP/1.1\r\n\r\n",
-		"HTTP/1.1 abc OK\r\n\r\n",
-		"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n",
-		"HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n",
-		"HTTP/1.1 200 OK\r\nContent-Length:\r\n\r\n",
-		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n",
-		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfffffffff\r\n",
-		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\r\n",
-	};
-	struct ctl_answer a;
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		if (ctl_answer_decode(&a, bad[i], strlen(bad[i]), false) != -EBADMSG)
-			fail_msg("%s", bad[i]);
-	/* cut off */
-	assert_int_equal(ctl_answer_decode(&a, "", 0, true), -EBADMSG);
-	assert_int_equal(
-		ctl_answer_decode(&a, "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nab", 40, true),
-		-EBADMSG);
-}
 
 static char words[512], *argv[64];
 
@@ -186,7 +127,7 @@ static void assert_fake(const char *answer, const char *line, enum ctl_exit want
 
 #define OK_JSON(body) "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" body
 
-static void test_what_servers_answer(void **state)
+static void test_documents_are_printed(void **state)
 {
 	(void)state;
 	assert_fake(OK_JSON("{\"pods\":[]}"), "pods", CTL_OK, "no container has a device\n");
@@ -194,11 +135,24 @@ static void test_what_servers_answer(void **state)
 		    "{\n  \"a\": [\n    1\n  ]\n}\n");
 	assert_fake(OK_JSON("{\"a\" : [1]}"), "explain d -o yaml", CTL_OK, "a:\n- 1\n");
 	assert_fake(OK_JSON("{\"findings\":[]}"), "doctor", CTL_OK, "nothing is wrong\n");
+	assert_fake(
+		OK_JSON("{\"findings\":[{\"kind\":\"dirty\",\"object\":\"d1\",\"namespace\":\"a\","
+			"\"pod\":\"x\",\"what\":\"w1\",\"help\":\"h\"},{\"kind\":\"journal\","
+			"\"object\":null,\"what\":\"w2\",\"help\":\"i\"},{\"kind\":\"dirty\","
+			"\"object\":\"d2\",\"pod\":null,\"what\":\"w3\",\"help\":\"h\"}]}"),
+		"doctor", CTL_NO,
+		"dirty (2):\n  d1 (pod a/x): w1\n  d2: w3\n    h\njournal: w2\n    i\n");
+	assert_fake("HTTP/1.1 503 No\r\nContent-Length: 13\r\n\r\nnot ready: x\n", "ready -o json",
+		    CTL_NO,
+		    "{\n  \"ready\": false,\n  \"remarks\": [\n    \"not ready: x\"\n  ]\n}\n");
+	assert_fake(OK_JSON("{\"a\":1}"), "suggest -o yaml", CTL_OK, "a: 1\n");
 	assert_fake(OK_JSON("{\"findings\":[1]}"), "doctor --json", CTL_NO,
 		    "{\n  \"findings\": [\n    1\n  ]\n}\n");
 	assert_fake("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok\n", "ready", CTL_OK, "ok\n");
 	assert_fake("HTTP/1.1 503 No\r\nContent-Length: 11\r\n\r\nnot ready:\n", "ready", CTL_NO,
 		    "not ready:\n");
+	assert_fake("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok\n", "alive", CTL_OK, "ok\n");
+	assert_fake("", "alive", CTL_OK, "closed before the answer was complete");
 	assert_fake("HTTP/1.1 409 Conflict\r\nContent-Length: 20\r\n\r\n"
 		    "{\"error\":\"a\\u001bb\"}",
 		    "detach d", CTL_NO, "rocectl: a?b\n");
@@ -208,7 +162,31 @@ static void test_what_servers_answer(void **state)
 	assert_fake(OK_JSON("not JSON"), "pods", CTL_NO, "rocectl: not JSON\n");
 	assert_fake(OK_JSON("[]"), "devices", CTL_OK, "this node has no devices");
 	assert_fake("SSH-2.0\r\n\r\n", "pods", CTL_NO_DAEMON, "is not rocelet");
-	assert_fake("", "pods", CTL_NO_DAEMON, "is not rocelet");
+	assert_fake("", "pods", CTL_NO_DAEMON, "closed before the answer was complete");
+}
+
+/* Nothing is printed but this, to the standard error. */
+static void assert_on_stderr(const char *answer, const char *line, const char *says)
+{
+	char *out = NULL, *err = NULL, whole[512];
+	size_t out_len, err_len;
+	FILE *o = open_memstream(&out, &out_len), *e = open_memstream(&err, &err_len);
+	static struct fake f;
+	int argc = 0;
+
+	fake_start(&f, answer);
+	snprintf(whole, sizeof(whole), "rocectl --socket %s %s", f.path, line);
+	for (char *word = strtok(whole, " "); word; word = strtok(NULL, " "))
+		argv[argc++] = word;
+	argv[argc] = NULL;
+	assert_int_equal(ctl_run(argc, argv, o, e), CTL_OK);
+	fake_stop(&f);
+	fclose(o);
+	fclose(e);
+	assert_string_equal(out, "");
+	assert_string_equal(err, says);
+	free(out);
+	free(err);
 }
 
 #define TWO_EVENTS                                                                                 \
@@ -217,7 +195,7 @@ static void test_what_servers_answer(void **state)
 	"{\"namespace\":\"a\",\"pod\":\"z\",\"reason\":\"R3\"}]}"
 
 /* What the daemon can choose it is asked to; of the rest it is asked for all. */
-static void test_what_is_chosen_here(void **state)
+static void test_rows_selected_by_rocectl(void **state)
 {
 	(void)state;
 	assert_asks(OK_JSON(TWO_EVENTS), "events --limit 2 --pod b/y", CTL_OK, "R3",
@@ -232,13 +210,54 @@ static void test_what_is_chosen_here(void **state)
 }
 
 /* Every question is answered alike, and a watcher stops when nobody answers any more. */
-static void test_several_questions(void **state)
+static void test_commands_with_several_requests(void **state)
 {
 	(void)state;
 	assert_fake(OK_JSON("{\"devices\":[]}"), "ports", CTL_NO_DAEMON, "rocelet");
 	assert_fake(OK_JSON("ok"), "status", CTL_NO_DAEMON, "rocelet");
 	assert_fake(OK_JSON("{\"pods\":[]}"), "pods -w", CTL_NO_DAEMON,
 		    "no container has a device\nrocectl: ");
+}
+
+/* A daemon that accepts and never answers is reported after --timeout, with the way to wait longer.
+ */
+static void test_hung_daemon(void **state)
+{
+	static const char *const lines[] = {"pods", "status", "ready", "suggest", "top"};
+	struct sockaddr_un sa = {.sun_family = AF_UNIX};
+	char dir[] = "/tmp/test_ctl.XXXXXX", line[64], text[1024];
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	snprintf(sa.sun_path, sizeof(sa.sun_path), "%s/sock", dir);
+	assert_int_equal(bind(fd, (struct sockaddr *)&sa, sizeof(sa)), 0);
+	assert_int_equal(listen(fd, 8), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+		snprintf(line, sizeof(line), "%s --timeout 1", lines[i]);
+		assert_int_equal(run(sa.sun_path, line, text, sizeof(text)), CTL_NO_DAEMON);
+		assert_non_null(strstr(text, "no answer within 1 s; rocelet hangs or is busy "
+					     "(--timeout N waits longer)\n"));
+	}
+	close(fd);
+	unlink(sa.sun_path);
+	rmdir(dir);
+}
+
+/* What is empty says why, and not where a program reads rows. */
+static void test_empty_lists_print_a_reason(void **state)
+{
+	static const char devices[] = OK_JSON("{\"devices\":[{\"id\":\"a\"},{\"id\":\"b\"}]}");
+
+	(void)state;
+	assert_fake(devices, "devices --field-selector device=c", CTL_OK,
+		    "no devices match (2 on this node)\n");
+	assert_fake(devices, "devices --field-selector device=c -o name", CTL_OK,
+		    "no devices match (2 on this node)\n");
+	assert_fake(OK_JSON("{\"events\":[]}"), "events --pod a/b", CTL_OK, "no events match\n");
+	assert_fake(OK_JSON("{\"events\":[]}"), "events", CTL_OK, "no events\n");
+	assert_on_stderr(devices, "devices --field-selector device=c",
+			 "no devices match (2 on this node)\n");
 }
 
 static void test_completion_of_live_names(void **state)
@@ -344,12 +363,12 @@ static void test_documents_of_another_shape(void **state)
 TEST_GROUP(ctl)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_answers),
-		cmocka_unit_test(test_answers_that_are_none),
-		cmocka_unit_test(test_what_servers_answer),
-		cmocka_unit_test(test_what_is_chosen_here),
-		cmocka_unit_test(test_several_questions),
+		cmocka_unit_test(test_documents_are_printed),
+		cmocka_unit_test(test_rows_selected_by_rocectl),
+		cmocka_unit_test(test_commands_with_several_requests),
 		cmocka_unit_test(test_no_daemon),
+		cmocka_unit_test(test_hung_daemon),
+		cmocka_unit_test(test_empty_lists_print_a_reason),
 		cmocka_unit_test(test_completion_of_live_names),
 		cmocka_unit_test(test_diagnosis),
 		cmocka_unit_test(test_diagnosis_level),

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* rocectl's table of commands: command lines, and the help that is made of it. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +11,9 @@
 #include <cmocka.h>
 
 #include "cleanup.h"
+#include "client.h"
 #include "ctl_args.h"
+#include "ctl_examples.h"
 #include "ctl_help.h"
 #include "golden.h"
 #include "test_group.h"
@@ -55,7 +58,7 @@ static void test_every_option(void **state)
 	assert_string_equal(a.socket, "s");
 	assert_int_equal(parse(&a, "--fix doctor", &e), 0);
 	assert_true(a.fix);
-	assert_string_equal(a.socket, CTL_SOCKET);
+	assert_string_equal(a.socket, CLIENT_SOCKET);
 	assert_int_equal(a.vlan, -1);
 	assert_int_equal(parse(&a, "events --limit 3 --device d --pod p", &e), 0);
 	assert_int_equal(a.limit, 3);
@@ -85,7 +88,7 @@ static void test_every_option(void **state)
 	assert_string_equal(a.output, "f");
 	assert_null(a.format);
 	assert_int_equal(parse(&a, "completion zsh", &e), 0);
-	assert_string_equal(a.shell, "zsh");
+	assert_string_equal(a.choice, "zsh");
 	assert_int_equal(parse(&a, "-V", &e), 0);
 	assert_int_equal(a.command, CTL_VERSION);
 }
@@ -96,7 +99,7 @@ static void test_command_lines_that_are_wrong(void **state)
 		const char *line, *names;
 	} bad[] = {
 		{"", "which command"},
-		{"device", "did you mean devices"},
+		{"devicess", "did you mean devices"},
 		{"bogus", "bogus is no command; --help lists them"},
 		{"\x1b[31m", "is no command"},
 		{"attach", "which device"},
@@ -152,7 +155,20 @@ static void test_command_lines_that_are_wrong(void **state)
 		{"events -o name", "events have no names"},
 		{"pods -w -o yaml", "-w has no end"},
 		{"resources --pod x", "--pod is no option of resources"},
-		{"suggest -o json", "--output is no option of suggest"},
+		{"suggest -o text", "-o text: not one of json, yaml"},
+		{"top -o json", "--output is no option of top"},
+		{"top --json", "--json is no option of top"},
+		{"completion bash --json", "--json is no option of completion"},
+		{"help --json pods", "--json is no option of help"},
+		{"support-bundle --json", "--json is no option of support-bundle"},
+		{"watch -o yaml", "-o yaml: not one of text, json"},
+		{"pods --timeout 0", "--timeout 0: nothing to do"},
+		{"pcap f --timeout 3", "--timeout is no option of pcap"},
+		{"diagnose --trace f", "--trace needs --record"},
+		{"pods --columns pod,stat", "there is no column STAT (did you mean STATE?)"},
+		{"pods --columns X:", "X:: not HEAD:PATH"},
+		{"pods --columns pod -o json", "--columns is of tables, not of -o json"},
+		{"ports --columns a:b,a:b,a:b,a:b,a:b,a:b,a:b,a:b,a:b,a:b,a:b,a:b", "too many"},
 		{"qps --top speed", "--top speed: not one of ce, cnp"},
 		{"pods --sort-by stat", "there is no column STAT (did you mean STATE?)"},
 		{"pods --sort-by -bogus", "there is no column BOGUS"},
@@ -177,6 +193,63 @@ static void test_command_lines_that_are_wrong(void **state)
 			fail_msg("%s: %s", bad[i].line, e.msg);
 		assert_int_equal(a.limit, 42);
 	}
+}
+
+/* Singular and short names are the same commands. */
+static void test_other_names(void **state)
+{
+	static const struct {
+		const char *line;
+		enum ctl_command command;
+	} rows[] = {
+		{"pod", CTL_PODS},	{"po -n a", CTL_PODS},	{"device", CTL_DEVICES},
+		{"dev", CTL_DEVICES},	{"port", CTL_PORTS},	{"event", CTL_EVENTS},
+		{"ev", CTL_EVENTS},	{"qp", CTL_QPS},	{"resource", CTL_RESOURCES},
+		{"res", CTL_RESOURCES}, {"diag", CTL_DIAGNOSE}, {"st", CTL_STATUS},
+	};
+	struct ctl_args a;
+	struct err e = {0};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		assert_int_equal(parse(&a, rows[i].line, &e), 0);
+		assert_int_equal(a.command, rows[i].command);
+	}
+}
+
+/* A question waits 5 s, a request that changes something longer, both as long as --timeout. */
+static void test_timeout(void **state)
+{
+	struct ctl_args a;
+	struct err e = {0};
+
+	(void)state;
+	assert_int_equal(parse(&a, "pods", &e), 0);
+	assert_int_equal(ctl_args_wait_ms(&a), 5000);
+	assert_int_equal(ctl_args_long_wait_ms(&a), CLIENT_WAIT_MS);
+	assert_int_equal(parse(&a, "pods --timeout 60", &e), 0);
+	assert_int_equal(ctl_args_wait_ms(&a), 60000);
+	assert_int_equal(ctl_args_long_wait_ms(&a), 60000);
+}
+
+/* Every command has an example, and every example is a command line. */
+static void test_examples(void **state)
+{
+	const struct ctl_example *example;
+	bool has[N_CTL_COMMANDS] = {false};
+	struct ctl_args a;
+	struct err e = {0};
+
+	(void)state;
+	for (size_t i = 0; (example = ctl_example(i)); i++) {
+		if (parse(&a, example->line, &e) != 0)
+			fail_msg("%s: %s", example->line, e.msg);
+		assert_int_equal(a.command, example->command);
+		has[a.command] = true;
+	}
+	for (int i = 0; i < N_CTL_COMMANDS; i++)
+		if (!has[i])
+			fail_msg("%s has no example", ctl_command_row((enum ctl_command)i)->name);
 }
 
 static void test_captures(void **state)
@@ -246,7 +319,7 @@ static void test_topics(void **state)
 }
 
 /* Short addresses and pods of a namespace, whole in the copy that is given back. */
-static void test_words_made_whole(void **state)
+static void test_short_addresses_and_pods_are_completed(void **state)
 {
 	static const struct {
 		const char *line, *device, *pod;
@@ -363,9 +436,12 @@ TEST_GROUP(ctl_args)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_option),
 		cmocka_unit_test(test_command_lines_that_are_wrong),
+		cmocka_unit_test(test_other_names),
+		cmocka_unit_test(test_timeout),
+		cmocka_unit_test(test_examples),
 		cmocka_unit_test(test_captures),
 		cmocka_unit_test(test_topics),
-		cmocka_unit_test(test_words_made_whole),
+		cmocka_unit_test(test_short_addresses_and_pods_are_completed),
 		cmocka_unit_test(test_help),
 		cmocka_unit_test(test_the_table_is_sound),
 		cmocka_unit_test(test_the_page_has_them),

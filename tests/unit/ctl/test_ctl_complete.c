@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What shells are told may come next. */
 #include "ctl_complete.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Documents that rocectl makes of several: ports and the status. */
 #include "ctl_merge.h"
 
@@ -18,7 +19,7 @@
 #include "test_group.h"
 
 static struct {
-	json_t *devices, *attached, *pods, *attachments, *diagnosis, *doctor;
+	json_t *index, *devices, *attached, *pods, *attachments, *diagnosis, *doctor;
 } loaded;
 
 static json_t *load(const char *file)
@@ -32,6 +33,9 @@ static json_t *load(const char *file)
 static int setup(void **state)
 {
 	(void)state;
+	loaded.index = json_loads("{\"node\":\"node-17\",\"version\":\"1.2.3\",\"started\":"
+				  "\"2026-01-02T03:04:05.000Z\",\"upSeconds\":400000}",
+				  0, NULL);
 	loaded.devices = load("tests/golden/api_devices.json");
 	loaded.attached = load("tests/golden/api_devices_attached.json");
 	loaded.pods = load("tests/golden/api_pods_attached.json");
@@ -47,6 +51,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
+	json_decref(loaded.index);
 	json_decref(loaded.devices);
 	json_decref(loaded.attached);
 	json_decref(loaded.pods);
@@ -77,7 +82,7 @@ static void test_ports(void **state)
 }
 
 /* A port of a device in a pod is that pod's, and unjudged as long as there is no diagnosis. */
-static void test_whose_port(void **state)
+static void test_the_pod_of_a_port(void **state)
 {
 	json_t *devices = json_loads(
 		"{\"devices\":[{\"id\":\"f\",\"attachment\":null,\"resources\":[{\"holder\":"
@@ -100,7 +105,8 @@ static void test_whose_port(void **state)
 
 static void print_status(FILE *f)
 {
-	print(ctl_status(&(struct ctl_answers){.devices = loaded.attached,
+	print(ctl_status(&(struct ctl_answers){.index = loaded.index,
+					       .devices = loaded.attached,
 					       .pods = loaded.pods,
 					       .attachments = loaded.attachments,
 					       .diagnosis = loaded.diagnosis,
@@ -134,7 +140,7 @@ static void test_status(void **state)
 	assert_golden("tests/golden/rocectl_status.txt", print_status_text);
 }
 
-static void test_what_is_well(void **state)
+static void test_states_of_a_node(void **state)
 {
 	static const struct {
 		const char *devices, *diagnosis, *doctor;
@@ -174,9 +180,9 @@ TEST_GROUP(ctl_merge)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ports),
-		cmocka_unit_test(test_whose_port),
+		cmocka_unit_test(test_the_pod_of_a_port),
 		cmocka_unit_test(test_status),
-		cmocka_unit_test(test_what_is_well),
+		cmocka_unit_test(test_states_of_a_node),
 	};
 
 	return test_group_run(tests, setup, teardown);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What rocectl lists: rows, what chooses and sorts them, and the forms in which they are shown. */
 #include "listings.h"
 
@@ -12,10 +13,13 @@
 #include <cmocka.h>
 
 #include "cleanup.h"
+#include "ctl_age.h"
 #include "ctl_document.h"
 #include "ctl_table.h"
 #include "golden.h"
 #include "test_group.h"
+
+#define NOW_S 1790000000 /* 2026-09-21T14:13:20Z */
 
 static const struct {
 	const struct listing *listing;
@@ -34,7 +38,7 @@ static void show_file(FILE *f, size_t i, const struct listing_choice *choice)
 	json_t *document = json_load_file(all[i].file, 0, NULL);
 
 	assert_non_null(document);
-	assert_int_equal(listing_show(all[i].listing, choice, document, f), 0);
+	assert_int_equal(listing_show(all[i].listing, choice, document, f, f), 0);
 	fputc('\n', f);
 	json_decref(document);
 }
@@ -42,13 +46,14 @@ static void show_file(FILE *f, size_t i, const struct listing_choice *choice)
 static void print_tables(FILE *f)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
-		show_file(f, i, &(struct listing_choice){.limit = -1});
+		show_file(f, i, &(struct listing_choice){.limit = -1, .now_s = NOW_S});
 }
 
 static void print_wide(FILE *f)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
-		show_file(f, i, &(struct listing_choice){.format = "wide", .limit = -1});
+		show_file(f, i,
+			  &(struct listing_choice){.format = "wide", .limit = -1, .now_s = NOW_S});
 }
 
 static void print_names(FILE *f)
@@ -154,8 +159,9 @@ static void assert_chosen(const struct listing_choice *choice, const char *want)
 	FILE *f = open_memstream(&text, &len);
 
 	named.format = "name";
-	assert_int_equal(listing_check(&listing_qps, choice->sort_by, choice->selector, NULL), 0);
-	assert_int_equal(listing_show(&listing_qps, &named, document, f), 0);
+	assert_int_equal(listing_check(&listing_qps, choice->sort_by, choice->selector, NULL, NULL),
+			 0);
+	assert_int_equal(listing_show(&listing_qps, &named, document, f, f), 0);
 	fclose(f);
 	for (char *c = text; *c; c++)
 		*c = *c == '\n' ? ' ' : *c;
@@ -180,7 +186,7 @@ static void test_choice(void **state)
 }
 
 /* mlx5_10 follows mlx5_2, 20 is more than 3, and what is unknown comes last either way. */
-static void test_order(void **state)
+static void test_admin_request(void **state)
 {
 	(void)state;
 	assert_chosen(CHOICE(.sort_by = "device"), "mlx5_1/12 mlx5_2/10 mlx5_2/11 mlx5_10/9 ");
@@ -188,6 +194,74 @@ static void test_order(void **state)
 	assert_chosen(CHOICE(.sort_by = "ce"), "mlx5_1/12 mlx5_10/9 mlx5_2/10 mlx5_2/11 ");
 	assert_chosen(CHOICE(.sort_by = "-CE"), "mlx5_2/10 mlx5_10/9 mlx5_1/12 mlx5_2/11 ");
 	assert_chosen(LIMITED(2, .sort_by = "-qpn"), "mlx5_2/10 mlx5_10/9 ");
+}
+
+static void assert_table(const struct listing_choice *choice, const char *want)
+{
+	static const char pods[] =
+		"{\"pods\":[{\"name\":\"a\",\"containers\":[{\"name\":\"c\",\"devices\":[{\"id\":\"1\","
+		"\"attachment\":{\"since\":\"2026-01-02T03:04:05.678Z\",\"gone\":[7,8]}},"
+		"{\"id\":\"2\",\"attachment\":{\"since\":\"2026-01-02T05:00:00Z\"}},"
+		"{\"id\":\"3\",\"attachment\":{\"since\":\"soon\"}}]}]}]}";
+	json_t *document = json_loads(pods, 0, NULL);
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	assert_int_equal(listing_check(&listing_pods, choice->sort_by, choice->selector,
+				       choice->columns, NULL),
+			 0);
+	assert_int_equal(listing_show(&listing_pods, choice, document, f, f), 0);
+	fclose(f);
+	assert_string_equal(text, want);
+	free(text);
+	json_decref(document);
+}
+
+/* --columns: in the order given, also wide ones and any value of the document. Ages are sorted as
+ * times. */
+static void test_columns_and_ages(void **state)
+{
+	const int64_t now = 1767331845; /* 2026-01-02T05:30:45Z */
+
+	(void)state;
+	assert_table(CHOICE(.columns = "age,DEVICE", .now_s = now),
+		     "AGE    DEVICE\n2h26m  1\n30m    2\n-      3\n");
+	assert_table(CHOICE(.columns = "device,age", .sort_by = "age", .now_s = now),
+		     "DEVICE  AGE\n2       30m\n1       2h26m\n3       -\n");
+	assert_table(CHOICE(.columns = "Left:device.attachment.gone,device,x:container",
+			    .no_headers = true),
+		     "7,8  1  c\n-    2  c\n-    3  c\n");
+	assert_table(LIMITED(1, .columns = "Left:device.attachment.gone"), "Left\n7,8\n");
+}
+
+static void test_age_texts(void **state)
+{
+	static const struct {
+		int64_t s;
+		const char *text;
+	} rows[] = {
+		{-5, "0s"},	  {0, "0s"},	  {119, "119s"},       {120, "2m"},
+		{200, "3m20s"},	  {600, "10m"},	  {7199, "119m"},      {7200, "2h"},
+		{7260, "2h1m"},	  {28800, "8h"},  {172799, "47h"},     {172800, "2d"},
+		{180000, "2d2h"}, {700000, "8d"}, {90000000, "1041d"},
+	};
+	char text[AGE_TEXT_SIZE];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		ctl_age_text(rows[i].s, text);
+		assert_string_equal(text, rows[i].text);
+		assert_true(ctl_age_seconds(text) <= (rows[i].s > 0 ? rows[i].s : 0));
+	}
+	assert_int_equal(ctl_age_seconds("2h5m"), 7500);
+	assert_int_equal(ctl_age_seconds("5m2h"), -1);
+	assert_int_equal(ctl_age_seconds("5"), -1);
+	assert_int_equal(ctl_age_seconds(""), -1);
+	assert_int_equal(ctl_age_seconds("m"), -1);
+	assert_int_equal(ctl_age_parse("1970-01-02T00:00:00.5Z"), 86400);
+	assert_int_equal(ctl_age_parse("1970-01-02"), -1);
+	assert_int_equal(ctl_age_parse(NULL), -1);
 }
 
 /* JSON has the same objects in the same order; of a pod with several rows, one. */
@@ -203,7 +277,7 @@ static void test_json_is_chosen_from_too(void **state)
 	FILE *f = open_memstream(&text, &len);
 
 	(void)state;
-	listing_show(&listing_pods, CHOICE(.sort_by = "pod", .format = "json"), document, f);
+	listing_show(&listing_pods, CHOICE(.sort_by = "pod", .format = "json"), document, f, f);
 	fclose(f);
 	shown = json_loads(text, 0, NULL);
 	assert_int_equal(json_integer_value(json_object_get(shown, "generation")), 7);
@@ -248,7 +322,7 @@ static void assert_looks(const struct listing_choice *choice, const char *const 
 		json_t *document = json_loads(documents[i], 0, NULL);
 
 		assert_non_null(document);
-		listing_show(&listing_resources, &watched, document, f);
+		listing_show(&listing_resources, &watched, document, f, f);
 		fputs("--\n", f);
 		json_decref(document);
 	}
@@ -273,11 +347,11 @@ static void test_changes(void **state)
 	(void)state;
 	assert_looks(CHOICE(.format = "table"), documents, ARRAY_SIZE(documents),
 		     "no resources are configured\n--\n"
-		     "RESOURCE    TOTAL  HEALTHY  GIVEN  REGISTERED\n"
-		     "resource_a  2      -        -      -\n"
-		     "b           -      -        -      -\n--\n--\n"
-		     "b           3      -        -      -\n--\n--\n"
-		     "resource_a  2      -        -      -\n--\n");
+		     "RESOURCE    TOTAL  HEALTHY  ALLOCATED  REGISTERED\n"
+		     "resource_a  2      -        -          -\n"
+		     "b           -      -        -          -\n--\n--\n"
+		     "b           3      -        -          -\n--\n--\n"
+		     "resource_a  2      -        -          -\n--\n");
 	assert_looks(CHOICE(.format = "json"), documents + 1, 3,
 		     "{\"name\":\"resource_a\",\"devices\":2}\n{\"name\":\"b\"}\n--\n--\n"
 		     "{\"name\":\"b\",\"devices\":3}\n--\n");
@@ -417,7 +491,7 @@ static void test_documents_of_another_shape(void **state)
 			assert_int_equal(
 				listing_show(all[k % ARRAY_SIZE(all)].listing,
 					     CHOICE(.format = formats[k / ARRAY_SIZE(all)]),
-					     document, f),
+					     document, f, f),
 				0);
 		listing_show_event(document, f);
 		json_decref(document);
@@ -432,7 +506,9 @@ TEST_GROUP(listing)
 		cmocka_unit_test(test_json_is_the_document),
 		cmocka_unit_test(test_keys_are_documented),
 		cmocka_unit_test(test_choice),
-		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_admin_request),
+		cmocka_unit_test(test_columns_and_ages),
+		cmocka_unit_test(test_age_texts),
 		cmocka_unit_test(test_json_is_chosen_from_too),
 		cmocka_unit_test(test_pods_by_any_name_of_their_devices),
 		cmocka_unit_test(test_changes),

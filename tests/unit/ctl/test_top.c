@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* rocectl top: what it makes of documents, in which order, where on the screen, and what keys do.
  */
 #include "top_view.h"
@@ -15,6 +16,7 @@
 #include <math.h>
 
 #include "cleanup.h"
+#include "ctl_commands.h"
 #include "golden.h"
 #include "test_group.h"
 
@@ -22,15 +24,15 @@
  * known. */
 static const char ports_text[] =
 	"{\"time\":\"2026-01-02T03:04:05.000Z\",\"timeMs\":7000,\"ports\":["
-	"{\"device\":\"mlx5_2\",\"port\":1,\"netdev\":\"ens1np0\",\"rateBps\":400000000000,"
+	"{\"device\":\"mlx5_2\",\"port\":1,\"netdev\":\"ens1np0\",\"rateBitsPerSecond\":400000000000,"
 	"\"state\":\"active\",\"watch\":\"judged\",\"namespace\":null,\"pod\":null,\"now\":{"
 	"\"bytes_received\":48.5e9,\"bytes_sent\":1e6,\"pause_received\":0,\"pause_sent\":0.12,"
 	"\"ce_share\":0.081,\"cnp_sent\":300000,\"cnp_received\":5,\"discards\":2,\"nak\":0.5,"
 	"\"out_of_sequence\":null,\"timeouts\":0}},"
-	"{\"device\":\"mlx5_10\",\"port\":1,\"netdev\":\"ens2np0\",\"rateBps\":100000000000,"
+	"{\"device\":\"mlx5_10\",\"port\":1,\"netdev\":\"ens2np0\",\"rateBitsPerSecond\":100000000000,"
 	"\"state\":\"active\",\"watch\":\"judged\",\"now\":{\"bytes_received\":0,\"bytes_sent\":0,"
 	"\"pause_received\":0,\"pause_sent\":0,\"ce_share\":0,\"cnp_sent\":0,\"discards\":0}},"
-	"{\"device\":\"mlx5_4\",\"port\":1,\"netdev\":\"net1\",\"rateBps\":200000000000,"
+	"{\"device\":\"mlx5_4\",\"port\":1,\"netdev\":\"net1\",\"rateBitsPerSecond\":200000000000,"
 	"\"state\":\"active\",\"watch\":\"warming\",\"namespace\":\"train\",\"pod\":\"job-7\",\"now\":{"
 	"\"bytes_received\":12.5e9,\"bytes_sent\":24.5e9,\"pause_received\":0.5,\"ce_share\":0.0004,"
 	"\"cnp_received\":15}},"
@@ -90,7 +92,7 @@ static void test_figures(void **state)
 }
 
 /* What has gone is forgotten, a verdict too, and a second after five minutes. */
-static void test_time_goes_on(void **state)
+static void test_old_data_is_dropped(void **state)
 {
 	struct top_model m = {.n_ports = 0};
 
@@ -127,7 +129,7 @@ static void take_past(struct top_model *m, const char *text)
 	json_decref(past);
 }
 
-static void test_the_past(void **state)
+static void test_history_of_a_port(void **state)
 {
 	static const char past[] =
 		"{\"device\":\"mlx5_10\",\"port\":1,\"atMs\":[3900,5000,5100,6000,7000],\"signals\":{"
@@ -182,7 +184,7 @@ static void update_time(struct top_model *m, long long time_ms)
 	update(m, text, "{}");
 }
 
-static void test_silence(void **state)
+static void test_a_missing_sample_is_silence(void **state)
 {
 	struct top_model m = {.n_ports = 0};
 
@@ -206,7 +208,7 @@ static void test_silence(void **state)
 }
 
 /* How far samples are apart is seen in what has been, too. */
-static void test_silence_after_the_past(void **state)
+static void test_silence_after_reading_history(void **state)
 {
 	struct top_model m = {.n_ports = 0};
 
@@ -232,7 +234,7 @@ static void assert_order(const struct top_view *v, const struct top_model *m, co
 	assert_string_equal(text, want);
 }
 
-static void test_order(void **state)
+static void test_admin_request(void **state)
 {
 	static const struct {
 		const char *sort, *want;
@@ -364,7 +366,7 @@ static void add_waves(struct top_model *m)
 		snprintf(
 			text, sizeof(text),
 			"{\"time\":\"2026-01-02T03:08:05.000Z\",\"timeMs\":%d,\"ports\":[{\"device\":"
-			"\"mlx5_2\",\"port\":1,\"rateBps\":400e9,\"watch\":\"judged\",\"netdev\":\"ens1np0\","
+			"\"mlx5_2\",\"port\":1,\"rateBitsPerSecond\":400e9,\"watch\":\"judged\",\"netdev\":\"ens1np0\","
 			"\"now\":{\"bytes_received\":%d,\"bytes_sent\":0}},{\"device\":\"mlx5_4\",\"port\":1,"
 			"\"pod\":\"p\",\"now\":{}}]}",
 			10000 + i * 1000, i % 60 * 1000000);
@@ -404,6 +406,169 @@ static void test_screens(void **state)
 	assert_golden("tests/golden/rocectl_top.txt", print_screens);
 }
 
+/* A screen of the two ports with the longest names. */
+static void draw_long(struct screen *s, size_t width, size_t height, const char *keys)
+{
+	struct top_model m = {.n_ports = 0};
+	struct top_view v = {.ascii = true};
+
+	update(&m,
+	       "{\"timeMs\":1,\"ports\":[{\"device\":\"rocep3s0f0v117\",\"port\":1,\"netdev\":"
+	       "\"enp3s0f0v117np0\",\"namespace\":\"training\",\"pod\":"
+	       "\"a-job-with-a-long-name-worker-17\",\"watch\":\"judged\",\"rateBitsPerSecond\":4e11,\"now\":{"
+	       "\"bytes_received\":4e10,\"bytes_sent\":3e10,\"pause_received\":0.25,"
+	       "\"pause_sent\":0.99,\"ce_share\":0.081,\"cnp_sent\":7,\"discards\":2.5}}]}",
+	       "{\"verdicts\":[{\"device\":\"rocep3s0f0v117\",\"port\":1,\"level\":3,\"cause\":"
+	       "\"pause_storm_source\"}]}");
+	for (; *keys; keys++)
+		top_key(&v, &m, *keys, height);
+	*s = (struct screen){.height = 0};
+	top_draw(&v, &m, width, height, put, s);
+	top_model_done(&m);
+}
+
+/* Verdict, pause, CE and loss have a place at 80 and at 40 columns; names give way in their
+ * middle. */
+static void test_important_columns_are_never_dropped(void **state)
+{
+	static const size_t widths[] = {40, 58, 80, 120, 200};
+	struct screen s;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(widths); i++) {
+		draw_long(&s, widths[i], 12, "");
+		assert_non_null(strstr(s.rows[3], "VERDICT"));
+		assert_non_null(strstr(s.rows[3], "PAUSE%"));
+		assert_non_null(strstr(s.rows[3], "CE%"));
+		assert_non_null(strstr(s.rows[3], "LOSS/s"));
+		assert_non_null(strstr(s.rows[4], "crit"));
+		assert_non_null(strstr(s.rows[4], " 8.1 "));
+		assert_non_null(strstr(s.rows[4], " 2.5 "));
+		assert_non_null(strstr(s.rows[4], "99"));
+	}
+	draw_long(&s, 40, 12, "");
+	assert_string_equal(s.rows[4], "rocep~17/1     99   8.1    2.5 crit~urce");
+	draw_long(&s, 80, 12, "");
+	assert_non_null(strstr(s.rows[3], "RX b/s"));
+	draw_long(&s, 200, 12, "");
+	assert_non_null(strstr(s.rows[4], "training/a-job-with-a-long-name-worker-17"));
+}
+
+/* Each order has a key; the same key again turns it round. */
+static void test_sort_keys(void **state)
+{
+	struct top_model m = {.n_ports = 0};
+	struct top_view v = {.sort = 0};
+	char name[16];
+	const char *letters = "VURTPCNLOD", *sorts = TOP_SORTS;
+
+	(void)state;
+	for (unsigned i = 0; ctl_choice_next(&sorts, name, sizeof(name)); i++) {
+		struct top_view named = {.sort = 0};
+
+		v.sort = 99;
+		assert_int_equal(top_key(&v, &m, letters[i], 24), TOP_STAYS);
+		assert_true(top_sort_by(&named, name));
+		assert_int_equal(v.sort, named.sort);
+		assert_false(v.backwards);
+		top_key(&v, &m, letters[i], 24);
+		assert_true(v.backwards);
+	}
+}
+
+/* A PF with two VFs, and a port of another NIC. include: "true", "false" or "null". */
+static double total_with(const char *include, bool *ret_least)
+{
+	static const size_t order[] = {0, 1, 2, 3};
+	struct top_model m = {0};
+	char text[1024];
+	double total;
+
+	snprintf(text, sizeof(text),
+		 "{\"timeMs\":7,\"ports\":["
+		 "{\"device\":\"pf\",\"port\":1,\"function\":\"0\",\"bytesIncludeVfs\":%s,"
+		 "\"now\":{\"bytes_sent\":10}},"
+		 "{\"device\":\"v0\",\"port\":1,\"function\":\"1\",\"parent\":\"0\","
+		 "\"now\":{\"bytes_sent\":3}},"
+		 "{\"device\":\"v1\",\"port\":1,\"function\":\"2\",\"parent\":\"0\","
+		 "\"now\":{\"bytes_sent\":4}},"
+		 "{\"device\":\"x\",\"port\":1,\"function\":\"9\","
+		 "\"now\":{\"bytes_sent\":100}}]}",
+		 include);
+	update(&m, text, "{}");
+	total = top_total(&m, order, 4, TOP_SENT, ret_least);
+	top_model_done(&m);
+	return total;
+}
+
+static void test_vfs_count_once(void **state)
+{
+	bool least;
+
+	(void)state;
+	assert_true(total_with("false", &least) == 117 && !least);
+	assert_true(total_with("true", &least) == 110 && !least);
+	assert_true(total_with("null", &least) == 110 && least);
+}
+
+static void test_totals_and_identity(void **state)
+{
+	struct top_model m = {.n_ports = 0};
+	struct top_view v = {.ascii = true, .asked_ms = 61000};
+	json_t *index = json_loads(
+		"{\"node\":\"node-17\",\"version\":\"1.2.3\",\"upSeconds\":3600}", 0, NULL);
+	struct screen s = {.height = 0};
+
+	(void)state;
+	update(&m, ports_text, diagnosis_text);
+	m.time_ms = 60000;
+	top_model_identity(&m, index, 1000);
+	top_draw(&v, &m, 120, 12, put, &s);
+	assert_string_equal(s.rows[0], "node-17  rocelet 1.2.3, up 61m  2026-01-02T03:04:05");
+	assert_string_equal(s.rows[1],
+			    "1 critical, 1 with verdicts, 4 ports; by verdict; RX 488G, TX "
+			    "196G, loss 2.5/s");
+	top_model_identity(&m, NULL, 1000);
+	top_draw(&v, &m, 120, 12, put, &s);
+	assert_string_equal(s.rows[0], "rocelet  2026-01-02T03:04:05");
+	json_decref(index);
+	top_model_done(&m);
+}
+
+/* The keys are readable at 80 and at 40 columns. */
+static void test_help_fits(void **state)
+{
+	struct screen s;
+
+	(void)state;
+	draw_long(&s, 80, 24, "?");
+	for (size_t i = 3; i < s.height; i++)
+		assert_true(strlen(s.rows[i]) <= 40);
+	assert_non_null(strstr(s.rows[s.height - 1], "q        quit"));
+	draw_long(&s, 80, 24, "??");
+	assert_non_null(strstr(s.rows[3], "PORT"));
+}
+
+static void assert_wrapped(const char *text, size_t width, const char *want)
+{
+	char *is = NULL;
+	size_t len;
+	FILE *f = open_memstream(&is, &len);
+
+	top_wrap(text, width, f);
+	fclose(f);
+	assert_string_equal(is, want);
+	free(is);
+}
+
+static void test_wrapping(void **state)
+{
+	(void)state;
+	assert_wrapped("    one two three four\n\nend", 18, "    one two three\n    four\n\nend\n");
+	assert_wrapped("0123456789abcdef\n", 12, "0123456789ab\ncdef\n");
+	assert_wrapped("", 12, "");
+}
+
 /* Whatever size the terminal has, every row is on it and no wider than it. */
 static void test_any_size(void **state)
 {
@@ -426,7 +591,7 @@ static void test_any_size(void **state)
 }
 
 /* However wide the column is, what was almost five minutes ago is in it. */
-static void test_all_of_five_minutes(void **state)
+static void test_the_sparkline_covers_five_minutes(void **state)
 {
 	struct top_model m = {.n_ports = 0};
 	struct top_view v = {.ascii = true};
@@ -440,8 +605,8 @@ static void test_all_of_five_minutes(void **state)
 		struct screen s = {.height = 0};
 
 		top_draw(&v, &m, width, 0, put, &s);
-		assert_non_null(strstr(s.rows[2], "LAST 5 MINUTES"));
-		assert_non_null(strchr(s.rows[3], '#'));
+		assert_non_null(strstr(s.rows[3], "LAST 5 MINUTES"));
+		assert_non_null(strchr(s.rows[4], '#'));
 	}
 	top_model_done(&m);
 }
@@ -449,12 +614,24 @@ static void test_all_of_five_minutes(void **state)
 TEST_GROUP(top)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_figures),	  cmocka_unit_test(test_time_goes_on),
-		cmocka_unit_test(test_the_past),  cmocka_unit_test(test_seconds),
-		cmocka_unit_test(test_silence),	  cmocka_unit_test(test_silence_after_the_past),
-		cmocka_unit_test(test_order),	  cmocka_unit_test(test_filter),
-		cmocka_unit_test(test_selection), cmocka_unit_test(test_screens),
-		cmocka_unit_test(test_any_size),  cmocka_unit_test(test_all_of_five_minutes),
+		cmocka_unit_test(test_figures),
+		cmocka_unit_test(test_old_data_is_dropped),
+		cmocka_unit_test(test_history_of_a_port),
+		cmocka_unit_test(test_seconds),
+		cmocka_unit_test(test_a_missing_sample_is_silence),
+		cmocka_unit_test(test_silence_after_reading_history),
+		cmocka_unit_test(test_admin_request),
+		cmocka_unit_test(test_filter),
+		cmocka_unit_test(test_selection),
+		cmocka_unit_test(test_screens),
+		cmocka_unit_test(test_important_columns_are_never_dropped),
+		cmocka_unit_test(test_sort_keys),
+		cmocka_unit_test(test_totals_and_identity),
+		cmocka_unit_test(test_vfs_count_once),
+		cmocka_unit_test(test_help_fits),
+		cmocka_unit_test(test_wrapping),
+		cmocka_unit_test(test_any_size),
+		cmocka_unit_test(test_the_sparkline_covers_five_minutes),
 	};
 
 	return test_group_run(tests, NULL, NULL);

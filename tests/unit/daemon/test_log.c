@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Log lines: one line per event whatever is in it, valid JSON whatever is in it, and a site that
  * talks too much is held back and says how much. Time is moved by hand, in the site. */
 #include <setjmp.h>
@@ -108,7 +109,7 @@ static const char *text_of(const json_t *object, const char *key)
 
 /* --- text ------------------------------------------------------------------------------------- */
 
-static void test_a_text_line_says_when_how_bad_who_and_what(void **state)
+static void test_fields_of_a_text_line_in_order(void **state)
 {
 	(void)state;
 	assert_matches(line_of(LOG_FORMAT_TEXT, LOG_LVL_INFO, 0, "all is well"),
@@ -179,7 +180,7 @@ static void test_a_json_line_has_the_same_fields(void **state)
 	json_decref(o);
 }
 
-static void test_json_survives_what_is_in_a_message(void **state)
+static void test_any_message_is_valid_json(void **state)
 {
 	json_t *o = parse_line(line_of(LOG_FORMAT_JSON, LOG_LVL_INFO, 0,
 				       "\"},{\"level\":\"x\\\n\001\177\xff\xc3\xa9"));
@@ -191,7 +192,7 @@ static void test_json_survives_what_is_in_a_message(void **state)
 }
 
 /* What a pod calls its interface may stand in any line. */
-static void test_text_survives_what_is_in_a_message(void **state)
+static void test_any_message_is_one_line_of_text(void **state)
 {
 	const char *line = line_of(LOG_FORMAT_TEXT, LOG_LVL_INFO, 0, "n\x01x \xff\xc3\xa9\xc3.");
 	(void)state;
@@ -287,7 +288,7 @@ static const char *log_many(struct log_site *site, unsigned n)
 	return capture_end(&captured);
 }
 
-static void test_a_site_that_talks_too_much_is_held_back(void **state)
+static void test_a_call_site_is_rate_limited(void **state)
 {
 	struct log_site site = {0}, other = {0};
 	uint64_t dropped = log_dropped();
@@ -321,19 +322,19 @@ static void test_a_long_silence_earns_no_more_than_a_burst(void **state)
 TEST_GROUP(log)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_text_line_says_when_how_bad_who_and_what),
+		cmocka_unit_test(test_fields_of_a_text_line_in_order),
 		cmocka_unit_test(test_text_cannot_start_a_line_of_its_own),
 		cmocka_unit_test(test_an_overlong_text_is_cut_and_still_one_line),
 		cmocka_unit_test(test_the_newlines_that_libraries_end_with_are_dropped),
 		cmocka_unit_test(test_a_json_line_has_the_same_fields),
-		cmocka_unit_test(test_json_survives_what_is_in_a_message),
-		cmocka_unit_test(test_text_survives_what_is_in_a_message),
+		cmocka_unit_test(test_any_message_is_valid_json),
+		cmocka_unit_test(test_any_message_is_one_line_of_text),
 		cmocka_unit_test(test_an_overlong_json_line_is_cut_and_still_valid),
 		cmocka_unit_test(test_only_levels_at_or_above_the_threshold_are_logged),
 		cmocka_unit_test(test_fields_of_a_text_line),
 		cmocka_unit_test(test_fields_of_a_json_line),
 		cmocka_unit_test(test_overlong_fields_are_cut_and_the_line_stays_valid),
-		cmocka_unit_test(test_a_site_that_talks_too_much_is_held_back),
+		cmocka_unit_test(test_a_call_site_is_rate_limited),
 		cmocka_unit_test(test_a_long_silence_earns_no_more_than_a_burst),
 	};
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The program itself: what it prints and its exit codes. */
 #include <fcntl.h>
 #include <limits.h>

@@ -1,5 +1,6 @@
-/* Bursts of looks: who is looked at, how often within the budget, and what windows show of counters
- * that are live, or are refreshed once a second. */
+// SPDX-License-Identifier: Apache-2.0
+/* Burst readings: which ports are read, how often within the budget, and the windows of counters
+ * that are live or refreshed once a second. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -84,14 +85,14 @@ static unsigned n_looked_at(const struct fixture *f)
 	unsigned n = 0;
 
 	for (size_t i = 0; i < f->sample.n_ports; i++)
-		n += bursts_looks_at(f->b, i);
+		n += bursts_is_running(f->b, i);
 	return n;
 }
 
 static void look(struct fixture *f, unsigned ms)
 {
 	f->now_ns += ms * (SECOND / 1000);
-	bursts_look(f->b, 0, f->value, LINE, 4096, 2, f->now_ns);
+	bursts_add_reading(f->b, 0, f->value, LINE, 4096, 2, f->now_ns);
 }
 
 /* In so many ms so much of the time was paused, and what passed otherwise are packets of 4096. */
@@ -138,27 +139,27 @@ static void test_a_turn_ends_and_comes_again(void **state)
 	struct fixture *f = *state;
 
 	sample(f, 1, BURST_MARKED);
-	assert_true(bursts_looks_at(f->b, 0));
+	assert_true(bursts_is_running(f->b, 0));
 	assert_in_range(bursts_interval_ms(f->b), 20, 100);
 	for (int s = 1; s <= 40; s++) {
 		f->now_ns += SECOND;
 		sample(f, 1, BURST_MARKED);
-		/* 5 s of looks, 30 s of rest. */
-		assert_int_equal(bursts_looks_at(f->b, 0), s < 5 || (s >= 35 && s < 40));
+		/* 5 s of readings, 30 s of pause. */
+		assert_int_equal(bursts_is_running(f->b, 0), s < 5 || (s >= 35 && s < 40));
 	}
-	/* Another reason begins anew at once, and so does one that was away. */
+	/* A new reason starts a burst at once, and so does a reason that had disappeared. */
 	f->now_ns += SECOND;
 	sample(f, 1, BURST_MARKED | BURST_PAUSED);
-	assert_true(bursts_looks_at(f->b, 0));
+	assert_true(bursts_is_running(f->b, 0));
 	f->now_ns += 5 * SECOND;
 	sample(f, 1, 0);
-	assert_false(bursts_looks_at(f->b, 0));
+	assert_false(bursts_is_running(f->b, 0));
 	f->now_ns += SECOND;
 	sample(f, 1, BURST_PAUSED);
-	assert_true(bursts_looks_at(f->b, 0));
+	assert_true(bursts_is_running(f->b, 0));
 }
 
-/* Answers a second, of what rounds cost as they are said to. */
+/* Driver queries a second, at the cost per round that was reported. */
 static double reads_per_second(const struct fixture *f, unsigned cost)
 {
 	unsigned interval = bursts_interval_ms(f->b);
@@ -174,17 +175,17 @@ static void test_the_budget_is_kept_and_turns_go_round(void **state)
 	f->sample.n_ports = PORTS;
 	for (int s = 0; s < 40; s++) {
 		sample(f, PORTS, BURST_PAUSED);
-		/* All had their turn, and nobody has rested yet. */
+		/* Every port had its burst, and the pause of none is over. */
 		if (bursts_interval_ms(f->b) == 0)
 			assert_int_equal(n_looked_at(f), 0);
 		else
 			assert_in_range(bursts_interval_ms(f->b), 20, 100);
-		/* Until it is known what they cost, three are reckoned with. */
+		/* A port of unknown cost is assumed to need three queries. */
 		assert_true(reads_per_second(f, s == 0 ? 3 : 2) <=
 			    f->limits.value[LIMIT_burst_reads]);
 		for (size_t i = 0; i < PORTS; i++) {
-			seen[i] |= bursts_looks_at(f->b, i);
-			bursts_look(f->b, i, f->value, LINE, 4096, 2, f->now_ns);
+			seen[i] |= bursts_is_running(f->b, i);
+			bursts_add_reading(f->b, i, f->value, LINE, 4096, 2, f->now_ns);
 		}
 		f->now_ns += SECOND;
 	}
@@ -206,12 +207,12 @@ static void test_a_port_that_costs_more_than_the_budget_is_left_alone(void **sta
 	struct fixture *f = *state;
 
 	sample(f, 1, BURST_PAUSED);
-	bursts_look(f->b, 0, f->value, LINE, 4096, 300, f->now_ns);
+	bursts_add_reading(f->b, 0, f->value, LINE, 4096, 300, f->now_ns);
 	f->now_ns += 6 * SECOND;
 	sample(f, 1, 0);
 	f->now_ns += 60 * SECOND;
 	sample(f, 1, BURST_PAUSED);
-	assert_false(bursts_looks_at(f->b, 0));
+	assert_false(bursts_is_running(f->b, 0));
 }
 
 /* 200 ms in a second are a ratio of 0.2; in windows they are 1. */
@@ -232,16 +233,16 @@ static void test_windows_show_what_a_second_hides(void **state)
 	assert_int_equal(
 		bursts_windows(f->b, 0, now_ms(f))[BURST_PAUSE_RECEIVED].n[BURST_BOUNDS - 1], 10);
 	assert_true(bursts_alarm(f->b));
-	assert_float_equal(bursts_take_stood(f->b, 0, BURST_PAUSE_RECEIVED), 0.2, 0.001);
+	assert_float_equal(bursts_take_stalled(f->b, 0, BURST_PAUSE_RECEIVED), 0.2, 0.001);
 	assert_false(bursts_alarm(f->b));
-	assert_true(isnan(bursts_take_stood(f->b, 0, BURST_PAUSE_RECEIVED)));
+	assert_true(isnan(bursts_take_stalled(f->b, 0, BURST_PAUSE_RECEIVED)));
 	/* A peak is one of the last minute. */
 	f->now_ns += 61 * SECOND;
 	assert_true(isnan(peak(f, BURST_PAUSE_RECEIVED)));
 	assert_int_equal(n_windows(f, BURST_PAUSE_RECEIVED), 49);
 }
 
-/* It is told while it stands, and once. */
+/* A lasting storm is reported while it lasts, and once. */
 static void test_a_storm_that_stands(void **state)
 {
 	struct fixture *f = *state;
@@ -254,22 +255,23 @@ static void test_a_storm_that_stands(void **state)
 		if (bursts_alarm(f->b)) {
 			told++;
 			assert_in_range(i, 11, 13);
-			assert_true(bursts_take_stood(f->b, 0, BURST_PAUSE_RECEIVED) >= 0.2);
+			assert_true(bursts_take_stalled(f->b, 0, BURST_PAUSE_RECEIVED) >= 0.2);
 		}
 	}
 	assert_int_equal(told, 1);
-	/* One on which something passes is none. */
+	/* A pause during which data passes is no storm. */
 	look(f, 20);
-	bursts_take_stood(f->b, 0, BURST_PAUSE_RECEIVED);
+	bursts_take_stalled(f->b, 0, BURST_PAUSE_RECEIVED);
 	for (int i = 0; i < 100; i++) {
 		look(f, 20);
 		pass(f, 20, 0.95, 0);
 	}
-	assert_true(bursts_take_stood(f->b, 0, BURST_PAUSE_RECEIVED) < 0.1);
+	assert_true(bursts_take_stalled(f->b, 0, BURST_PAUSE_RECEIVED) < 0.1);
 	assert_false(bursts_alarm(f->b));
 }
 
-/* A driver that refreshes its counters once a second shows seconds, wherever the looks fall. */
+/* A driver that refreshes its counters once a second gives windows of seconds, whatever the times
+ * of the readings. */
 static void test_counters_that_are_refreshed_seldom(void **state)
 {
 	struct fixture *f = *state;
@@ -286,10 +288,10 @@ static void test_counters_that_are_refreshed_seldom(void **state)
 	assert_float_equal(peak(f, BURST_PAUSE_RECEIVED), 0.3, 0.01);
 	assert_float_equal(peak(f, BURST_CE), 0.02, 0.001);
 	assert_int_equal(n_windows(f, BURST_PAUSE_RECEIVED), 19);
-	assert_float_equal(bursts_take_stood(f->b, 0, BURST_PAUSE_RECEIVED), 0, 1e-9);
+	assert_float_equal(bursts_take_stalled(f->b, 0, BURST_PAUSE_RECEIVED), 0, 1e-9);
 }
 
-/* The same of looks that are late: what one window has too much of the next one lacks. */
+/* The same with late readings: a surplus in one window is missing in the next one. */
 static void test_a_storm_in_windows_that_jitter(void **state)
 {
 	struct fixture *f = *state;
@@ -300,14 +302,13 @@ static void test_a_storm_in_windows_that_jitter(void **state)
 		/* The counter is read a moment before or after the clock. */
 		f->now_ns += 20 * (SECOND / 1000);
 		pass(f, 20, 1, 0);
-		bursts_look(f->b, 0, f->value, LINE, 4096, 2, f->now_ns + (i % 2) * 800000);
+		bursts_add_reading(f->b, 0, f->value, LINE, 4096, 2, f->now_ns + (i % 2) * 800000);
 		alarms += bursts_alarm(f->b);
 	}
 	assert_int_equal(alarms, 1);
 }
 
-/* Reads take their time: shares of single windows are wrong by some of it, storms are not made of
- * that. */
+/* Reads need time: shares of single windows are inexact, but do not add up to a storm. */
 static void test_looks_that_are_late(void **state)
 {
 	struct fixture *f = *state;
@@ -322,8 +323,8 @@ static void test_looks_that_are_late(void **state)
 
 		pass(f, 20 + late, 0.5, 0.1);
 		f->now_ns += (20 + late) * (SECOND / 1000);
-		bursts_look(f->b, 0, f->value, LINE, 4096, 2,
-			    f->now_ns + (seed >> 8 & 1023) * 1000);
+		bursts_add_reading(f->b, 0, f->value, LINE, 4096, 2,
+				   f->now_ns + (seed >> 8 & 1023) * 1000);
 	}
 	assert_in_range((uint64_t)(peak(f, BURST_PAUSE_RECEIVED) * 100), 49, 54);
 	assert_false(bursts_alarm(f->b));
@@ -360,12 +361,12 @@ static void test_what_is_known_stays_with_the_device(void **state)
 	assert_true(bursts_are_of(f->b, &f->sample));
 	assert_null(bursts_windows(f->b, 0, now_ms(f)));
 	assert_non_null(bursts_windows(f->b, 1, now_ms(f)));
-	/* Nobody promises that names are different. */
+	/* Device names need not be unique. */
 	f->sample.layout = 3;
 	strcpy(f->ports[0].device, "mlx5_0");
 	assert_int_equal(bursts_follow(f->b, &f->sample), 0);
 	for (size_t i = 0; i < 2; i++)
-		bursts_look(f->b, i, f->value, LINE, 4096, 2, f->now_ns);
+		bursts_add_reading(f->b, i, f->value, LINE, 4096, 2, f->now_ns);
 	f->sample.n_ports = 0;
 	assert_int_equal(bursts_follow(f->b, &f->sample), 0);
 }

@@ -1,4 +1,5 @@
-/* The engine over ports that come, go, are renamed, and are told of in any order. */
+// SPDX-License-Identifier: Apache-2.0
+/* The engine with ports that are added, removed, renamed and sampled in any order. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -80,7 +81,7 @@ static void a_fault_opens_and_ends(void **state)
 	assert_int_equal(diagnosis_onsets(f.d, CAUSE_PACKET_LOSS), 1);
 	f.w.ports[0].rate[SERIES_SEQUENCE_NAK] = 0;
 	run(20);
-	/* Those who look can see that it is going. */
+	/* A verdict that is about to end shows the time since which the fault is absent. */
 	v = world_verdict(f.d, "mlx5_0", CAUSE_PACKET_LOSS);
 	assert_non_null(v);
 	assert_true(v->clearing_ms > 0 && v->clearing_ms < f.w.now_ms);
@@ -89,7 +90,7 @@ static void a_fault_opens_and_ends(void **state)
 	assert_int_equal(diagnosis_onsets(f.d, CAUSE_PACKET_LOSS), 1);
 }
 
-/* A level is there for whoever asks, at any time. */
+/* An open verdict is listed in every tick. */
 static void a_verdict_stays_in_the_list(void **state)
 {
 	(void)state;
@@ -115,7 +116,7 @@ static void another_device_of_the_same_name(void **state)
 	}
 	run(5);
 	assert_int_equal(world_n_verdicts(f.d), 0);
-	/* What it counts from then on is told. */
+	/* Values that are counted from then on are judged. */
 	make_ill(0);
 	run(10);
 	assert_non_null(world_verdict(f.d, "mlx5_0", CAUSE_PACKET_LOSS));
@@ -132,7 +133,7 @@ static enum close_reason closed_as(const char *device)
 	return CLOSE_CLEARED;
 }
 
-static void what_is_gone_takes_its_verdicts_along(void **state)
+static void a_removed_port_ends_its_verdicts(void **state)
 {
 	(void)state;
 	begin(3);
@@ -153,7 +154,7 @@ static void what_is_gone_takes_its_verdicts_along(void **state)
 	assert_non_null(world_verdict(f.d, "renamed", CAUSE_PACKET_LOSS));
 }
 
-static void what_cannot_be_seen_is_gone_after_three(void **state)
+static void an_invisible_port_is_removed_after_three_samples(void **state)
 {
 	struct port_watched port;
 
@@ -213,25 +214,26 @@ static void partial_samples_leave_others_alone(void **state)
 	assert_int_equal(world_n_verdicts(f.d), 1);
 }
 
-/* 300 ms in a second are a ratio of 0.3; looks in between know that they were at a stretch. */
+/* A pause of 300 ms is a ratio of 0.3 in a sample of a second; burst readings show that it was
+ * continuous. */
 static void a_storm_shorter_than_a_sample(void **state)
 {
 	(void)state;
 	begin(2);
 	run(10);
 	f.w.ports[0].rate[SERIES_PAUSE_SENT + WORLD_PRIORITY] = 0.15;
-	f.w.ports[0].o.stood_sent_s = 0.15;
+	f.w.ports[0].o.stalled_sent_s = 0.15;
 	run(1);
 	assert_null(world_verdict(f.d, "mlx5_0", CAUSE_PAUSE_STORM_SOURCE));
 	f.w.ports[0].rate[SERIES_PAUSE_SENT + WORLD_PRIORITY] = 0.3;
-	f.w.ports[0].o.stood_sent_s = 0.3;
+	f.w.ports[0].o.stalled_sent_s = 0.3;
 	run(1);
 	assert_non_null(world_verdict(f.d, "mlx5_0", CAUSE_PAUSE_STORM_SOURCE));
 	assert_null(world_verdict(f.d, "mlx5_0", CAUSE_PAUSE_STORM_VICTIM));
 	assert_null(world_verdict(f.d, "mlx5_1", CAUSE_PAUSE_STORM_SOURCE));
 }
 
-/* The document without what depends on the order. */
+/* The document without the parts that depend on the order of ports. */
 static char *said(bool backwards)
 {
 	char *text;
@@ -281,7 +283,7 @@ static void the_order_of_ports_does_not_matter(void **state)
 	free(back);
 }
 
-/* Nothing is taken while ports and verdicts stay as they are, and a large node keeps within its
+/* Nothing is allocated while ports and verdicts stay the same, and a large node keeps within its
  * bounds. */
 static void memory_is_bounded(void **state)
 {
@@ -323,7 +325,7 @@ static void out_of_memory_is_not_the_end(void **state)
 	}
 }
 
-static void time_that_stands_still_is_passed_over(void **state)
+static void samples_without_progress_of_time_are_skipped(void **state)
 {
 	struct observation o;
 
@@ -339,7 +341,7 @@ static void time_that_stands_still_is_passed_over(void **state)
 	assert_int_equal(world_n_verdicts(f.d), 0);
 }
 
-static void what_cannot_be_decided_says_why(void **state)
+static void undecided_causes_have_a_reason(void **state)
 {
 	char why[UNDECIDED_SIZE];
 
@@ -364,16 +366,17 @@ TEST_GROUP(diagnosis)
 		cmocka_unit_test_teardown(a_fault_opens_and_ends, teardown),
 		cmocka_unit_test_teardown(a_verdict_stays_in_the_list, teardown),
 		cmocka_unit_test_teardown(another_device_of_the_same_name, teardown),
-		cmocka_unit_test_teardown(what_is_gone_takes_its_verdicts_along, teardown),
-		cmocka_unit_test_teardown(what_cannot_be_seen_is_gone_after_three, teardown),
+		cmocka_unit_test_teardown(a_removed_port_ends_its_verdicts, teardown),
+		cmocka_unit_test_teardown(an_invisible_port_is_removed_after_three_samples,
+					  teardown),
 		cmocka_unit_test_teardown(a_port_warms_up, teardown),
 		cmocka_unit_test_teardown(partial_samples_leave_others_alone, teardown),
 		cmocka_unit_test_teardown(a_storm_shorter_than_a_sample, teardown),
 		cmocka_unit_test(the_order_of_ports_does_not_matter),
 		cmocka_unit_test_teardown(memory_is_bounded, teardown),
 		cmocka_unit_test(out_of_memory_is_not_the_end),
-		cmocka_unit_test_teardown(time_that_stands_still_is_passed_over, teardown),
-		cmocka_unit_test_teardown(what_cannot_be_decided_says_why, teardown),
+		cmocka_unit_test_teardown(samples_without_progress_of_time_are_skipped, teardown),
+		cmocka_unit_test_teardown(undecided_causes_have_a_reason, teardown),
 	};
 
 	return test_group_run(tests, NULL, NULL);

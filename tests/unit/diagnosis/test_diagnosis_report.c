@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What a report lets others read of the windows while the engine goes on by one sample. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -72,7 +73,7 @@ static void assert_near(double v, double wanted)
 	assert_true(fabs(v - wanted) < 0.1 * wanted);
 }
 
-static void nothing_yet(void **state)
+static void a_report_before_the_second_sample_has_no_rates(void **state)
 {
 	struct fixture *f = *state;
 
@@ -82,6 +83,55 @@ static void nothing_yet(void **state)
 	report(f);
 	assert_int_equal(diagnosis_report_rows(&f->report), 1);
 	assert_true(isnan(received(f, 0, 0))); /* there is no rate of one sample */
+}
+
+/* Packets of the first port are lost for a while. */
+static void make_ill_and_well(struct fixture *f)
+{
+	step(f, 60, 2);
+	f->world.ports[0].rate[SERIES_SEQUENCE_NAK] = 5000;
+	step(f, 5, 2);
+	f->world.ports[0].rate[SERIES_SEQUENCE_NAK] = 0;
+	step(f, 80, 2);
+}
+
+static void ended_verdicts_are_kept_for_a_while(void **state)
+{
+	struct fixture *f = *state;
+	const struct ended_verdict *e;
+
+	report(f);
+	assert_int_equal(f->report.n_ended, 0);
+	make_ill_and_well(f);
+	report(f);
+	assert_int_equal(f->report.n_ended, 1);
+	e = &f->report.ended[0];
+	assert_int_equal(e->verdict.cause, CAUSE_PACKET_LOSS);
+	assert_int_equal(e->verdict.closed, CLOSE_CLEARED);
+	assert_true(e->ended_ms > e->verdict.onset_ms && e->ended_ms <= f->report.now_ms);
+	assert_true(e->verdict.has_signal);
+	assert_int_equal(e->verdict.first_signal, SIGNAL_NAK);
+	step(f, ENDED_KEPT_MS / SECOND + 1, 2);
+	report(f);
+	assert_int_equal(f->report.n_ended, 0);
+}
+
+static void a_full_list_drops_its_oldest(void **state)
+{
+	struct ended_list list = {.n = 0};
+	struct verdict v = {.device = "mlx5_0"};
+
+	(void)state;
+	for (uint32_t i = 0; i < ENDED_MAX + 3; i++) {
+		v.port = i;
+		ended_add(&list, &v, 1000 + i, 5000 + i);
+	}
+	assert_int_equal(list.n, ENDED_MAX);
+	assert_int_equal(list.list[0].verdict.port, 3);
+	assert_int_equal(list.list[ENDED_MAX - 1].ended_ms, 1000 + ENDED_MAX + 2);
+	ended_forget(&list, 1000 + 4 + ENDED_KEPT_MS);
+	assert_int_equal(list.n, ENDED_MAX - 1);
+	assert_int_equal(list.list[0].verdict.port, 4);
 }
 
 static void rows_of_each_port(void **state)
@@ -100,7 +150,7 @@ static void rows_of_each_port(void **state)
 	assert_true(isnan(received(f, 0, 9)));
 }
 
-/* The newest sample of the engine takes the place of the oldest row, which nobody reads. */
+/* The newest sample of the engine replaces the oldest row, which no reader uses. */
 static void rows_stay_while_the_engine_goes_on(void **state)
 {
 	struct fixture *f = *state;
@@ -117,8 +167,8 @@ static void rows_stay_while_the_engine_goes_on(void **state)
 	assert_near(received(f, 1, WINDOW_ROWS - 2), 2e9);
 }
 
-/* A port that has gone is gone for the next report. */
-static void a_port_that_goes_can_still_be_read(void **state)
+/* A removed port is missing in the next report. */
+static void a_removed_port_can_be_read_until_the_next_report(void **state)
 {
 	struct fixture *f = *state;
 
@@ -132,7 +182,7 @@ static void a_port_that_goes_can_still_be_read(void **state)
 	assert_near(received(f, 1, 3), 2e9);
 	report(f);
 	assert_int_equal(f->report.n_ports, 1);
-	step(f, 1, 2); /* and is another one when it comes again */
+	step(f, 1, 2); /* it returns as a new port */
 	report(f);
 	assert_true(isnan(received(f, 1, 5)));
 }
@@ -166,11 +216,11 @@ static void counters_are_kept(void **state)
 	assert_int_equal(diagnosis_report_keep_counters(&f->report, &o), 0);
 	assert_non_null(diagnosis_report_counters(&f->report, 0));
 	assert_null(diagnosis_report_counters(&f->report, 1));
-	report(f); /* nobody asked any more */
+	report(f); /* no counters are requested any more */
 	assert_null(diagnosis_report_counters(&f->report, 0));
 }
 
-static void every_signal_has_a_word(void **state)
+static void every_signal_has_a_name(void **state)
 {
 	(void)state;
 	for (int i = 0; i < N_SIGNALS; i++)
@@ -180,14 +230,18 @@ static void every_signal_has_a_word(void **state)
 TEST_GROUP(diagnosis_report)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(nothing_yet, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_report_before_the_second_sample_has_no_rates,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(rows_of_each_port, setup, teardown),
 		cmocka_unit_test_setup_teardown(rows_stay_while_the_engine_goes_on, setup,
 						teardown),
-		cmocka_unit_test_setup_teardown(a_port_that_goes_can_still_be_read, setup,
-						teardown),
+		cmocka_unit_test_setup_teardown(a_removed_port_can_be_read_until_the_next_report,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(counters_are_kept, setup, teardown),
-		cmocka_unit_test(every_signal_has_a_word),
+		cmocka_unit_test_setup_teardown(ended_verdicts_are_kept_for_a_while, setup,
+						teardown),
+		cmocka_unit_test(a_full_list_drops_its_oldest),
+		cmocka_unit_test(every_signal_has_a_name),
 	};
 
 	return test_group_run(tests, NULL, NULL);

@@ -1,5 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A thousand hours of healthy nodes, and what must not make them ill: more of the same, or less of
- * the samples. */
+ * the samples.
+ *
+ * when: ci */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +13,7 @@
 #include "diagnosis_world.h"
 #include "test_group.h"
 
-/* Of simulated time, for each pattern; a sanitizer takes ten times as long for each. */
+/* Simulated time for each pattern; sanitizers need ten times as long. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define HOURS 5
 #elif defined(__has_feature)
@@ -87,7 +90,7 @@ static void a_thousand_healthy_hours(void **state)
 }
 
 /* Half of everything is healthy; so is twice of that. */
-static void twice_as_much_is_as_healthy(void **state)
+static void scaled_traffic_is_healthy(void **state)
 {
 	(void)state;
 	for (unsigned p = 0; p < WORLD_PATTERNS; p++)
@@ -106,7 +109,7 @@ static void samples_that_are_missing_make_no_verdict(void **state)
 }
 
 /* So that the three above can fail. */
-static void they_are_not_blind(void **state)
+static void a_fault_in_healthy_traffic_is_found(void **state)
 {
 	(void)state;
 	for (unsigned p = 0; p < WORLD_PATTERNS - 1; p++) {
@@ -130,9 +133,9 @@ TEST_GROUP(healthy)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_thousand_healthy_hours),
-		cmocka_unit_test(twice_as_much_is_as_healthy),
+		cmocka_unit_test(scaled_traffic_is_healthy),
 		cmocka_unit_test(samples_that_are_missing_make_no_verdict),
-		cmocka_unit_test(they_are_not_blind),
+		cmocka_unit_test(a_fault_in_healthy_traffic_is_found),
 	};
 
 	return test_group_run(tests, NULL, NULL);

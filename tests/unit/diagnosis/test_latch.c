@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* When verdicts open, stay and end; and what the tables have to hold for every cause. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,14 +28,14 @@ static int setup(void **state)
 	return 0;
 }
 
-static enum latch_step say(enum sight s)
+static enum latch_step say(enum rule_answer s)
 {
 	now_ms += 1000;
 	return latch_update(&l, &row, &limits, s, false, now_ms, 1000);
 }
 
-/* What it says at the last of so many seconds. */
-static enum latch_step say_for(enum sight s, int seconds)
+/* The last step after this many seconds of the same answer. */
+static enum latch_step say_for(enum rule_answer s, int seconds)
 {
 	enum latch_step step = LATCH_SAME;
 
@@ -43,75 +44,75 @@ static enum latch_step say_for(enum sight s, int seconds)
 	return step;
 }
 
-static void two_of_three_open(void **state)
+static void two_of_three_samples_open_a_verdict(void **state)
 {
 	(void)state;
-	assert_int_equal(say(SIGHT_YES), LATCH_SAME);
-	assert_int_equal(say(SIGHT_NO), LATCH_SAME);
-	assert_int_equal(say(SIGHT_NO), LATCH_SAME);
-	assert_int_equal(say(SIGHT_YES), LATCH_SAME);
-	assert_int_equal(say(SIGHT_NO), LATCH_SAME);
-	assert_int_equal(say(SIGHT_YES), LATCH_OPENED);
+	assert_int_equal(say(ANSWER_YES), LATCH_SAME);
+	assert_int_equal(say(ANSWER_NO), LATCH_SAME);
+	assert_int_equal(say(ANSWER_NO), LATCH_SAME);
+	assert_int_equal(say(ANSWER_YES), LATCH_SAME);
+	assert_int_equal(say(ANSWER_NO), LATCH_SAME);
+	assert_int_equal(say(ANSWER_YES), LATCH_OPENED);
 	assert_int_equal(l.bad_since_ms, now_ms - 2000);
 }
 
-static void one_is_enough_for_what_happened(void **state)
+static void one_sample_suffices_for_an_event(void **state)
 {
 	(void)state;
-	assert_int_equal(latch_update(&l, &row, &limits, SIGHT_YES, true, ++now_ms, 1),
+	assert_int_equal(latch_update(&l, &row, &limits, ANSWER_YES, true, ++now_ms, 1),
 			 LATCH_OPENED);
 }
 
-static void it_is_held_and_then_released(void **state)
+static void a_verdict_is_held_and_then_released(void **state)
 {
 	uint64_t opened;
 
 	(void)state;
-	say_for(SIGHT_YES, 2);
+	say_for(ANSWER_YES, 2);
 	opened = now_ms;
-	assert_int_equal(say_for(SIGHT_NO, 59), LATCH_SAME);
-	assert_int_equal(say(SIGHT_NO), LATCH_CLEARED);
+	assert_int_equal(say_for(ANSWER_NO, 59), LATCH_SAME);
+	assert_int_equal(say(ANSWER_NO), LATCH_CLEARED);
 	assert_int_equal(now_ms - opened, 60000);
-	/* A bad sample begins the time anew. */
-	say_for(SIGHT_YES, 80);
-	assert_int_equal(say_for(SIGHT_NO, 29), LATCH_SAME);
-	say(SIGHT_YES);
-	assert_int_equal(say_for(SIGHT_NO, 29), LATCH_SAME);
-	assert_int_equal(say(SIGHT_NO), LATCH_CLEARED);
+	/* A bad sample restarts the release time. */
+	say_for(ANSWER_YES, 80);
+	assert_int_equal(say_for(ANSWER_NO, 29), LATCH_SAME);
+	say(ANSWER_YES);
+	assert_int_equal(say_for(ANSWER_NO, 29), LATCH_SAME);
+	assert_int_equal(say(ANSWER_NO), LATCH_CLEARED);
 	assert_false(latch_is_open(&l));
 }
 
-static void silence_ends_it_later(void **state)
+static void without_traffic_a_verdict_ends_later(void **state)
 {
 	(void)state;
-	say_for(SIGHT_YES, 2);
-	assert_int_equal(say_for(SIGHT_QUIET, 299), LATCH_SAME);
-	assert_int_equal(say(SIGHT_QUIET), LATCH_CLEARED);
+	say_for(ANSWER_YES, 2);
+	assert_int_equal(say_for(ANSWER_NO_TRAFFIC, 299), LATCH_SAME);
+	assert_int_equal(say(ANSWER_NO_TRAFFIC), LATCH_CLEARED);
 }
 
-static void so_does_blindness(void **state)
+static void undecided_samples_end_a_verdict_later(void **state)
 {
 	(void)state;
-	say_for(SIGHT_YES, 2);
-	assert_int_equal(say_for(SIGHT_UNKNOWN, 299), LATCH_SAME);
-	assert_int_equal(say(SIGHT_UNKNOWN), LATCH_UNSEEN);
+	say_for(ANSWER_YES, 2);
+	assert_int_equal(say_for(ANSWER_UNDECIDED, 299), LATCH_SAME);
+	assert_int_equal(say(ANSWER_UNDECIDED), LATCH_UNSEEN);
 }
 
-static void the_unknown_changes_nothing(void **state)
+static void undecided_samples_change_nothing(void **state)
 {
 	(void)state;
-	say(SIGHT_YES);
-	say_for(SIGHT_UNKNOWN, 50);
-	assert_int_equal(say(SIGHT_YES), LATCH_OPENED);
+	say(ANSWER_YES);
+	say_for(ANSWER_UNDECIDED, 50);
+	assert_int_equal(say(ANSWER_YES), LATCH_OPENED);
 }
 
-static void samples_before_a_gap_are_no_neighbours(void **state)
+static void a_gap_interrupts_consecutive_samples(void **state)
 {
 	(void)state;
-	say(SIGHT_YES);
+	say(ANSWER_YES);
 	latch_gap(&l);
-	assert_int_equal(say(SIGHT_YES), LATCH_SAME);
-	assert_int_equal(say(SIGHT_YES), LATCH_OPENED);
+	assert_int_equal(say(ANSWER_YES), LATCH_SAME);
+	assert_int_equal(say(ANSWER_YES), LATCH_OPENED);
 }
 
 /* Clearing is none. */
@@ -119,9 +120,9 @@ static void onsets_are_counted_for_an_hour(void **state)
 {
 	(void)state;
 	for (int i = 0; i < 3; i++) {
-		assert_int_equal(say_for(SIGHT_YES, 2), LATCH_OPENED);
+		assert_int_equal(say_for(ANSWER_YES, 2), LATCH_OPENED);
 		assert_int_equal(latch_onsets(&l, now_ms), i + 1);
-		assert_int_equal(say_for(SIGHT_NO, 600), LATCH_CLEARED);
+		assert_int_equal(say_for(ANSWER_NO, 600), LATCH_CLEARED);
 	}
 	now_ms += 3450 * 1000;
 	assert_int_equal(latch_onsets(&l, now_ms), 2);
@@ -129,7 +130,7 @@ static void onsets_are_counted_for_an_hour(void **state)
 
 /* --- the tables ------------------------------------------------------------------------------- */
 
-static void every_cause_is_told_in_full(void **state)
+static void every_cause_has_all_texts_and_limits(void **state)
 {
 	(void)state;
 	for (int c = 0; c < N_CAUSES; c++) {
@@ -159,7 +160,7 @@ static bool reaches(int from, int to, unsigned depth)
 }
 
 /* Otherwise two causes would hide each other. */
-static void nothing_explains_itself(void **state)
+static void no_cause_explains_itself(void **state)
 {
 	(void)state;
 	for (int c = 0; c < N_CAUSES; c++)
@@ -167,8 +168,8 @@ static void nothing_explains_itself(void **state)
 			fail_msg("%s", cause_row((enum cause)c)->name);
 }
 
-/* The short way decides as the long one, whatever comes. */
-static void what_rests_is_as_if_it_was_updated(void **state)
+/* latch_rests() gives the same result as latch_update(), for all sequences. */
+static void resting_equals_updating(void **state)
 {
 	struct latch a = {0}, b = {0};
 	uint64_t now = 1000, seed = 1;
@@ -178,21 +179,21 @@ static void what_rests_is_as_if_it_was_updated(void **state)
 	for (int i = 0; i < 20000; i++) {
 		enum latch_step step_a, step_b = LATCH_SAME;
 		bool at_once;
-		enum sight sight;
+		enum rule_answer answer;
 
 		seed = seed * 6364136223846793005 + 1442695040888963407;
 		at_once = seed >> 63;
 		/* Runs in which nothing is bad come after runs in which much is. */
-		sight = (enum sight)((seed >> 40) % 4);
-		if (i / 200 % 2 && sight == SIGHT_YES)
-			sight = SIGHT_NO;
+		answer = (enum rule_answer)((seed >> 40) % 4);
+		if (i / 200 % 2 && answer == ANSWER_YES)
+			answer = ANSWER_NO;
 		now += 1000;
-		step_a = latch_update(&a, &row, &limits, sight, at_once, now, 1000);
-		if (!latch_rests(&b, sight))
-			step_b = latch_update(&b, &row, &limits, sight, at_once, now, 1000);
+		step_a = latch_update(&a, &row, &limits, answer, at_once, now, 1000);
+		if (!latch_rests(&b, answer))
+			step_b = latch_update(&b, &row, &limits, answer, at_once, now, 1000);
 		assert_int_equal(step_a, step_b);
 		assert_int_equal(a.opened_ms, b.opened_ms);
-		assert_int_equal(a.sight, b.sight);
+		assert_int_equal(a.answer, b.answer);
 		opened += step_a == LATCH_OPENED;
 	}
 	assert_in_range(opened, 10, 1000);
@@ -208,15 +209,15 @@ static void every_cause_can_clear(void **state)
 
 		l = (struct latch){0};
 		for (int i = 0; i < 2; i++)
-			latch_update(&l, r, &limits, SIGHT_YES, false, now_ms += 1000, 1000);
+			latch_update(&l, r, &limits, ANSWER_YES, false, now_ms += 1000, 1000);
 		assert_true(latch_is_open(&l));
 		for (int i = 0; i < 301 && step == LATCH_SAME; i++)
-			step = latch_update(&l, r, &limits, SIGHT_NO, false, now_ms += 1000, 1000);
+			step = latch_update(&l, r, &limits, ANSWER_NO, false, now_ms += 1000, 1000);
 		assert_int_equal(step, LATCH_CLEARED);
 	}
 }
 
-static void thresholds_refuse_what_is_wrong(void **state)
+static void wrong_thresholds_are_rejected(void **state)
 {
 	struct thresholds t;
 	struct err e = {0};
@@ -235,28 +236,88 @@ static void thresholds_refuse_what_is_wrong(void **state)
 		assert_true(t.value[i] == k->greatest);
 	}
 	assert_int_equal(thresholds_set(&t, "ce_share", 0.1, &e), -EINVAL);
-	assert_string_equal(e.msg, "ce_share is no threshold");
+	assert_string_equal(e.msg, "unknown threshold ce_share");
 	assert_int_equal(thresholds_expect(&t, "pfc_only", &e), 0);
 	assert_int_equal(thresholds_expect(&t, "dcqn", &e), -EINVAL);
 	assert_int_equal(t.expected, CC_PFC_ONLY);
 }
 
+/* A latch that is freed whenever it is at rest gives the same results as one that is kept. */
+static void a_latch_at_rest_can_be_freed(void **state)
+{
+	struct latches all = {0};
+	uint64_t now = 1000000, seed = 7;
+	unsigned opened = 0, rested = 0;
+	(void)state;
+
+	for (int i = 0; i < 40000; i++) {
+		struct latch *found = latches_find(&all, CAUSE_PACKET_LOSS);
+		enum latch_step step, step_found = LATCH_SAME;
+		enum rule_answer answer;
+
+		seed = seed * 6364136223846793005 + 1442695040888963407;
+		answer = (enum rule_answer)((seed >> 40) % 4);
+		/* Some of the silences are longer than the hour for which onsets count. */
+		if (answer == ANSWER_YES && i / 200 % 3)
+			answer = ANSWER_NO;
+		now += i / 200 % 3 == 2 ? 30000 : 1000;
+		step = latch_rests(&l, answer)
+			       ? LATCH_SAME
+			       : latch_update(&l, &row, &limits, answer, false, now, 1000);
+		if (!found && answer == ANSWER_YES)
+			found = latches_wake(&all, CAUSE_PACKET_LOSS);
+		if (found && latch_rests(found, answer))
+			latches_settle(&all, found, now);
+		else if (found)
+			step_found = latch_update(found, &row, &limits, answer, false, now, 1000);
+		found = latches_find(&all, CAUSE_PACKET_LOSS);
+		assert_int_equal(step, step_found);
+		assert_int_equal(l.opened_ms, found ? found->opened_ms : 0);
+		assert_int_equal(latch_onsets(&l, now), found ? latch_onsets(found, now) : 0);
+		opened += step == LATCH_OPENED;
+		rested += !found;
+	}
+	assert_in_range(opened, 30, 10000);
+	assert_in_range(rested, 1000, 39000);
+	latches_done(&all);
+}
+
+static void latches_are_found_by_their_cause(void **state)
+{
+	struct latches all = {0};
+	struct latch *loss = latches_wake(&all, CAUSE_PACKET_LOSS);
+	struct latch *flap = latches_wake(&all, CAUSE_LINK_FLAP);
+	(void)state;
+
+	assert_ptr_equal(latches_find(&all, CAUSE_PACKET_LOSS), loss);
+	assert_ptr_equal(latches_find(&all, CAUSE_LINK_FLAP), flap);
+	assert_null(latches_find(&all, CAUSE_INCAST));
+	loss->opened_ms = 5;
+	latches_settle(&all, loss, 6);
+	latches_settle(&all, flap, 6);
+	assert_ptr_equal(latches_find(&all, CAUSE_PACKET_LOSS), loss);
+	assert_null(latches_find(&all, CAUSE_LINK_FLAP));
+	latches_done(&all);
+}
+
 TEST_GROUP(latch)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(two_of_three_open, setup),
-		cmocka_unit_test_setup(one_is_enough_for_what_happened, setup),
-		cmocka_unit_test_setup(it_is_held_and_then_released, setup),
-		cmocka_unit_test_setup(silence_ends_it_later, setup),
-		cmocka_unit_test_setup(so_does_blindness, setup),
-		cmocka_unit_test_setup(the_unknown_changes_nothing, setup),
-		cmocka_unit_test_setup(samples_before_a_gap_are_no_neighbours, setup),
+		cmocka_unit_test_setup(two_of_three_samples_open_a_verdict, setup),
+		cmocka_unit_test_setup(one_sample_suffices_for_an_event, setup),
+		cmocka_unit_test_setup(a_verdict_is_held_and_then_released, setup),
+		cmocka_unit_test_setup(without_traffic_a_verdict_ends_later, setup),
+		cmocka_unit_test_setup(undecided_samples_end_a_verdict_later, setup),
+		cmocka_unit_test_setup(undecided_samples_change_nothing, setup),
+		cmocka_unit_test_setup(a_gap_interrupts_consecutive_samples, setup),
 		cmocka_unit_test_setup(onsets_are_counted_for_an_hour, setup),
-		cmocka_unit_test(every_cause_is_told_in_full),
-		cmocka_unit_test(nothing_explains_itself),
-		cmocka_unit_test_setup(what_rests_is_as_if_it_was_updated, setup),
+		cmocka_unit_test(every_cause_has_all_texts_and_limits),
+		cmocka_unit_test(no_cause_explains_itself),
+		cmocka_unit_test_setup(resting_equals_updating, setup),
+		cmocka_unit_test_setup(a_latch_at_rest_can_be_freed, setup),
+		cmocka_unit_test(latches_are_found_by_their_cause),
 		cmocka_unit_test_setup(every_cause_can_clear, setup),
-		cmocka_unit_test(thresholds_refuse_what_is_wrong),
+		cmocka_unit_test(wrong_thresholds_are_rejected),
 	};
 
 	return test_group_run(tests, NULL, NULL);

@@ -1,4 +1,5 @@
-/* Counters into rates: the four ways in which they go backwards, and rates that are none. */
+// SPDX-License-Identifier: Apache-2.0
+/* Rates from counters: the four ways in which counters go backwards, and values without a rate. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +35,7 @@ static double step(enum series s, double v)
 	return (double)r.rate[s];
 }
 
-static void one_sample_is_no_rate(void **state)
+static void one_sample_yields_no_rate(void **state)
 {
 	(void)state;
 	begin(1e12);
@@ -44,7 +45,7 @@ static void one_sample_is_no_rate(void **state)
 	assert_true(r.rate[SERIES_SEQUENCE_NAK] == 0);
 }
 
-static void what_is_not_seen_is_no_zero(void **state)
+static void an_unread_counter_is_not_0(void **state)
 {
 	(void)state;
 	begin(100);
@@ -58,7 +59,7 @@ static void what_is_not_seen_is_no_zero(void **state)
 	assert_true(rates_together(&r, SERIES_CE, SERIES_CNP_SENT));
 }
 
-/* What was read together again has one span, whatever it is; of more than a gap there is none. */
+/* Counters read together have the same span; after a gap there is no rate. */
 static void each_counter_has_its_own_time(void **state)
 {
 	(void)state;
@@ -79,7 +80,7 @@ static void each_counter_has_its_own_time(void **state)
 	assert_true(step(SERIES_CE, 1e6 + 7) == 7);
 }
 
-static void it_wrapped(void **state)
+static void a_32_bit_counter_wraps(void **state)
 {
 	(void)state;
 	begin(4294967296.0 - 1000);
@@ -91,7 +92,7 @@ static void it_wrapped(void **state)
 	assert_true(isnan(step(SERIES_BYTES_SENT, 100)));
 }
 
-static void it_started_over(void **state)
+static void a_counter_that_starts_again_is_a_reset(void **state)
 {
 	(void)state;
 	begin(5e6);
@@ -107,7 +108,7 @@ static void it_started_over(void **state)
 	assert_true(isnan(step(SERIES_CE, 50000)));
 }
 
-static void it_was_read_too_early(void **state)
+static void a_slightly_smaller_reading_is_ignored(void **state)
 {
 	(void)state;
 	begin(1000);
@@ -120,9 +121,9 @@ static void it_was_read_too_early(void **state)
 	assert_true(step(SERIES_LINK_DOWN, 1) == 0);
 }
 
-/* 0 once or twice, and then at least the old total: nothing started over, and what was counted
- * meanwhile came in all that time. */
-static void it_read_zero_and_returned(void **state)
+/* Reads 0 once or twice, and then at least its old total: no reset; the rate covers the whole
+ * time. */
+static void a_counter_that_reads_0_and_returns_is_no_reset(void **state)
 {
 	(void)state;
 	begin(5e6);
@@ -141,7 +142,7 @@ static void it_read_zero_and_returned(void **state)
 	assert_int_equal(r.resets, 0);
 }
 
-static void everything_started_over(void **state)
+static void many_counters_at_0_are_a_gap(void **state)
 {
 	(void)state;
 	begin(1e6);
@@ -170,7 +171,7 @@ static void whole_seconds_come_late(void **state)
 	assert_true(isnan(step(SERIES_PAUSE_SENT, 2)));
 }
 
-static void no_line_carries_that(void **state)
+static void rates_above_the_line_rate_are_ignored(void **state)
 {
 	(void)state;
 	begin(0);
@@ -224,16 +225,16 @@ static void every_name_is_found(void **state)
 TEST_GROUP(rates)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_sample_is_no_rate),
-		cmocka_unit_test(what_is_not_seen_is_no_zero),
+		cmocka_unit_test(one_sample_yields_no_rate),
+		cmocka_unit_test(an_unread_counter_is_not_0),
 		cmocka_unit_test(each_counter_has_its_own_time),
-		cmocka_unit_test(it_wrapped),
-		cmocka_unit_test(it_started_over),
-		cmocka_unit_test(it_was_read_too_early),
-		cmocka_unit_test(it_read_zero_and_returned),
-		cmocka_unit_test(everything_started_over),
+		cmocka_unit_test(a_32_bit_counter_wraps),
+		cmocka_unit_test(a_counter_that_starts_again_is_a_reset),
+		cmocka_unit_test(a_slightly_smaller_reading_is_ignored),
+		cmocka_unit_test(a_counter_that_reads_0_and_returns_is_no_reset),
+		cmocka_unit_test(many_counters_at_0_are_a_gap),
 		cmocka_unit_test(whole_seconds_come_late),
-		cmocka_unit_test(no_line_carries_that),
+		cmocka_unit_test(rates_above_the_line_rate_are_ignored),
 		cmocka_unit_test(cnps_that_are_not_counted_are_no_zero),
 		cmocka_unit_test(every_name_is_found),
 	};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Scenario files: what they say, what is wrong with them, and that neither costs more than it may.
  */
 #include <setjmp.h>
@@ -58,7 +59,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void a_header_says_what_ports_are(void **state)
+static void a_header_describes_ports(void **state)
 {
 	const struct port_observation *p;
 
@@ -118,7 +119,7 @@ static void lines_of_one_moment_are_one(void **state)
 	assert_true(next());
 	assert_int_equal(o.n_ports, 2);
 	assert_false(o.partial);
-	/* Only one port, and too early: the other is not gone. */
+	/* Only one port, and too early: the other port is not removed. */
 	assert_true(next());
 	assert_int_equal(o.n_ports, 1);
 	assert_true(o.partial);
@@ -145,7 +146,7 @@ static void several_ports_in_a_line(void **state)
 	assert_false(next());
 }
 
-static void mistakes_are_told_once_and_passed_over(void **state)
+static void mistakes_are_reported_once_and_skipped(void **state)
 {
 	unsigned n = 0;
 
@@ -161,22 +162,22 @@ static void mistakes_are_told_once_and_passed_over(void **state)
 		n++;
 	scenario_sum_up(s);
 	assert_int_equal(n, 4);
-	assert_non_null(strstr(complaints, "F: line 1: colour is no key"));
-	assert_null(strstr(complaints, "size is no key"));
-	assert_non_null(strstr(complaints, "F: line 4: no JSON"));
+	assert_non_null(strstr(complaints, "F: line 1: unknown key colour"));
+	assert_null(strstr(complaints, "unknown key size"));
+	assert_non_null(strstr(complaints, "F: line 4: not JSON"));
 	assert_null(strstr(complaints, "line 5:"));
-	assert_non_null(strstr(complaints, "F: line 6: no JSON object"));
-	assert_non_null(strstr(complaints, "F: line 7: no \"t\""));
-	assert_non_null(strstr(complaints, "F: line 9: a was told of at this time before"));
+	assert_non_null(strstr(complaints, "F: line 6: not a JSON object"));
+	assert_non_null(strstr(complaints, "F: line 7: \"t\" missing"));
+	assert_non_null(strstr(complaints, "F: line 9: a occurs twice at this time"));
 	assert_non_null(strstr(complaints, "F: line 10: time goes backwards"));
-	assert_non_null(strstr(complaints, "F: line 11: no \"device\""));
-	assert_non_null(strstr(complaints, "F: line 12: port: not a value"));
-	assert_non_null(strstr(complaints, "F: line 13: up is no series"));
+	assert_non_null(strstr(complaints, "F: line 11: port without \"device\""));
+	assert_non_null(strstr(complaints, "F: line 12: port: invalid value"));
+	assert_non_null(strstr(complaints, "F: line 13: unknown series up"));
 	assert_non_null(strstr(complaints, "F: 3 more mistakes like these"));
 }
 
 /* A line longer than memory is for, and the next one. */
-static void long_lines_are_passed_over(void **state)
+static void too_long_lines_are_skipped(void **state)
 {
 	size_t len = SCENARIO_LINE_MAX + 1000;
 	char *text = malloc(len + 200);
@@ -209,7 +210,7 @@ static void there_are_not_too_many_ports(void **state)
 	free(text);
 }
 
-static void an_empty_file_is_none(void **state)
+static void an_empty_file_has_no_samples(void **state)
 {
 	(void)state;
 	open_text("\n");
@@ -220,13 +221,13 @@ static void an_empty_file_is_none(void **state)
 TEST_GROUP(scenario)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(a_header_says_what_ports_are, teardown),
+		cmocka_unit_test_teardown(a_header_describes_ports, teardown),
 		cmocka_unit_test_teardown(lines_of_one_moment_are_one, teardown),
 		cmocka_unit_test_teardown(several_ports_in_a_line, teardown),
-		cmocka_unit_test_teardown(mistakes_are_told_once_and_passed_over, teardown),
-		cmocka_unit_test_teardown(long_lines_are_passed_over, teardown),
+		cmocka_unit_test_teardown(mistakes_are_reported_once_and_skipped, teardown),
+		cmocka_unit_test_teardown(too_long_lines_are_skipped, teardown),
 		cmocka_unit_test_teardown(there_are_not_too_many_ports, teardown),
-		cmocka_unit_test_teardown(an_empty_file_is_none, teardown),
+		cmocka_unit_test_teardown(an_empty_file_has_no_samples, teardown),
 	};
 
 	return test_group_run(tests, NULL, NULL);

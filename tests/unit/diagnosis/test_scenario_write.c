@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What is written of an observation is read back as the same. */
 #include "scenario_write.h"
 
@@ -144,9 +145,9 @@ static void pick_port(struct drawn *d, size_t i)
 	o->health.driverless = coin();
 	o->health.command_failures = pick(1000);
 	if (coin())
-		o->stood_received_s = pick(1000) / 1e3;
+		o->stalled_received_s = pick(1000) / 1e3;
 	if (coin())
-		o->stood_sent_s = pick(1000) / 1e3;
+		o->stalled_sent_s = pick(1000) / 1e3;
 	o->n_pods = pick(PODS_MAX + 1);
 	for (size_t k = 0; k < o->n_pods; k++) {
 		pick_text(d->pods[i][k].namespace, sizeof(d->pods[i][k].namespace));
@@ -200,8 +201,8 @@ static void assert_same_port(const struct port_observation *read,
 	assert_int_equal(read->mtu, told->mtu);
 	for (int i = 0; i < N_SERIES; i++)
 		assert_same_number(read->value[i], told->value[i]);
-	assert_same_number(read->stood_received_s, told->stood_received_s);
-	assert_same_number(read->stood_sent_s, told->stood_sent_s);
+	assert_same_number(read->stalled_received_s, told->stalled_received_s);
+	assert_same_number(read->stalled_sent_s, told->stalled_sent_s);
 	assert_memory_equal(&read->qps, &told->qps, sizeof(told->qps));
 	assert_memory_equal(&read->health, &told->health, sizeof(told->health));
 	assert_int_equal(read->n_pods, told->n_pods);
@@ -259,8 +260,8 @@ static void read_back(FILE *file, const struct drawn *told, size_t n)
 	scenario_free(s);
 }
 
-/* Also where a later line takes back what an earlier one said. */
-static void what_is_written_is_read_back(void **state)
+/* Also if a later line revokes values of an earlier one. */
+static void written_scenarios_are_read_back(void **state)
 {
 	(void)state;
 	for (unsigned round = 0; round < 100; round++) {
@@ -283,7 +284,7 @@ static void what_is_written_is_read_back(void **state)
 TEST_GROUP(scenario_write)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_written_is_read_back),
+		cmocka_unit_test(written_scenarios_are_read_back),
 	};
 
 	return test_group_run(tests, NULL, NULL);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Which changes of verdicts are worth an event. */
 #include "verdict_event.h"
 
@@ -66,10 +67,10 @@ static void test_end(void **state)
 {
 	static const char *const texts[] = {
 		[CLOSE_CLEARED] = "mlx5_1 port 1: peer_gone is over",
-		[CLOSE_GONE] = "mlx5_1 port 1: peer_gone is over, the port is gone",
-		[CLOSE_UNSEEN] = ("mlx5_1 port 1: peer_gone is not told any more, its numbers "
-				  "cannot be seen"),
-		[CLOSE_EXPLAINED] = "mlx5_1 port 1: peer_gone is explained by another cause now",
+		[CLOSE_GONE] = "mlx5_1 port 1: peer_gone is over, the port was removed",
+		[CLOSE_UNSEEN] =
+			("mlx5_1 port 1: peer_gone is closed, its counters are no longer visible"),
+		[CLOSE_EXPLAINED] = "mlx5_1 port 1: peer_gone is now explained by another cause",
 	};
 	struct fixture *f = *state;
 
@@ -83,7 +84,7 @@ static void test_end(void **state)
 	}
 }
 
-static void test_what_is_none(void **state)
+static void test_changes_that_cause_no_event(void **state)
 {
 	struct fixture *f = *state;
 
@@ -91,7 +92,7 @@ static void test_what_is_none(void **state)
 	assert_false(verdict_event(&f->v, 17, &f->e));
 	f->v.change = VERDICT_SEVERITY;
 	assert_false(verdict_event(&f->v, 17, &f->e));
-	/* Nobody has heard of it. */
+	/* It was never reported. */
 	f->v.explained = true;
 	f->v.change = VERDICT_OPENED;
 	assert_false(verdict_event(&f->v, 17, &f->e));
@@ -107,7 +108,7 @@ TEST_GROUP(verdict_event)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_onset, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_end, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_what_is_none, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_changes_that_cause_no_event, setup, teardown),
 	};
 
 	return test_group_run(tests, NULL, NULL);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The window: 16-bit numbers, means, and since when something moves. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +22,7 @@ static void begin(void)
 	window_init(&w);
 }
 
-/* One row a second; all signals alike. */
+/* One row a second; all signals have the same value. */
 static void add(double v)
 {
 	double values[N_SIGNALS];
@@ -32,7 +33,7 @@ static void add(double v)
 	window_set(&w, &t, values);
 }
 
-static void numbers_keep_what_matters(void **state)
+static void packed_numbers_are_exact_to_2_per_mille(void **state)
 {
 	(void)state;
 	assert_true(window_unpack(window_pack(0)) == 0);
@@ -44,8 +45,8 @@ static void numbers_keep_what_matters(void **state)
 	assert_true(isfinite(window_unpack(window_pack((double)INFINITY))));
 }
 
-/* Memory for rows is taken when something moves, and what was before is known all the same. */
-static void a_still_port_needs_no_rows(void **state)
+/* Memory for rows is allocated at the first movement, and earlier rows are still known. */
+static void an_idle_port_needs_no_rows(void **state)
 {
 	double seconds;
 
@@ -73,7 +74,37 @@ static void a_still_port_needs_no_rows(void **state)
 	begin();
 }
 
-static void means_pass_over_what_was_not_seen(void **state)
+/* After a quarter of an hour of silence, the rows are dropped; readers of the sample before may
+ * still use them. */
+static void an_idle_port_drops_its_rows(void **state)
+{
+	uint16_t(*rows)[N_SIGNALS];
+
+	(void)state;
+	begin();
+	for (int i = 0; i < 100; i++)
+		add(i % 2);
+	for (int i = 0; i < WINDOW_ROWS - 1; i++)
+		add(0);
+	assert_true(window_get(&w, &t, SIGNAL_NAK, WINDOW_ROWS - 1) == 1);
+	rows = w.rows;
+	assert_non_null(rows);
+	add(0);
+	assert_null(w.rows);
+	assert_ptr_equal(w.spent, rows);
+	assert_true(rows[t.newest][SIGNAL_NAK] == 0);
+	add(0);
+	assert_null(w.spent);
+	for (unsigned i = 0; i < WINDOW_ROWS; i++)
+		assert_true(window_get(&w, &t, SIGNAL_NAK, i) == 0);
+	add(3);
+	assert_true(window_get(&w, &t, SIGNAL_NAK, 0) > 2);
+	assert_true(window_get(&w, &t, SIGNAL_NAK, 1) == 0);
+	assert_true(window_get(&w, &t, SIGNAL_NAK, WINDOW_ROWS - 1) == 0);
+	begin();
+}
+
+static void means_skip_unknown_values(void **state)
 {
 	double means[N_SIGNALS];
 
@@ -131,9 +162,10 @@ static void an_excursion_has_a_beginning(void **state)
 TEST_GROUP(window)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(numbers_keep_what_matters),
-		cmocka_unit_test(a_still_port_needs_no_rows),
-		cmocka_unit_test(means_pass_over_what_was_not_seen),
+		cmocka_unit_test(packed_numbers_are_exact_to_2_per_mille),
+		cmocka_unit_test(an_idle_port_needs_no_rows),
+		cmocka_unit_test(an_idle_port_drops_its_rows),
+		cmocka_unit_test(means_skip_unknown_values),
 		cmocka_unit_test(old_rows_are_overwritten),
 		cmocka_unit_test(an_excursion_has_a_beginning),
 	};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* BPF events: what is one, what it says, and what is counted of it. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -180,8 +181,8 @@ static void moves_and_queue_pairs_have_a_line(void **state)
 
 	assert_line(&moved, "eth1 (index 7) is moved from network namespace 1 to 2 by mlnx_qos, "
 			    "pid 4711");
-	assert_line(&qp, "queue pair 17 of rxe0 is changed, error -22 by mlnx_qos, pid 4711");
-	assert_line(&failed, "queue pair 17 of rxe0: a completion with status 12");
+	assert_line(&qp, "queue pair 17 of rxe0 modified, error -22 by mlnx_qos, pid 4711");
+	assert_line(&failed, "queue pair 17 of rxe0: failed completion, status 12");
 }
 
 static void a_reject_names_both_ends_and_the_reason(void **state)
@@ -189,18 +190,19 @@ static void a_reject_names_both_ends_and_the_reason(void **state)
 	struct bpf_event_cm e = rejected;
 	(void)state;
 
-	assert_line(&e, "connection 10.9.0.1:50465 to 10.9.0.2:19999 is rejected: nobody listens "
-			"on that port (reason 8) after 15.890 ms, queue pair 22 by mlnx_qos, pid "
-			"4711");
+	assert_line(&e,
+		    "connection 10.9.0.1:50465 to 10.9.0.2:19999 rejected: no process listens on "
+		    "that port (reason 8) after 15.890 ms, queue pair 22 by mlnx_qos, pid "
+		    "4711");
 	e.status = 77;
 	e.saddr[10] = 0xfe;
 	e.head.pid = e.qpn = 0;
 	e.latency_ns = 0;
-	assert_line(&e, "connection [::feff:a09:1]:50465 to 10.9.0.2:19999 is rejected: for a "
+	assert_line(&e, "connection [::feff:a09:1]:50465 to 10.9.0.2:19999 rejected: for a "
 			"reason that has no name (reason 77)");
 }
 
-static void settings_of_a_nic_name_who_set_them(void **state)
+static void changes_of_dcb_name_the_process(void **state)
 {
 	struct bpf_event_dcb e = pfc;
 	(void)state;
@@ -212,14 +214,14 @@ static void settings_of_a_nic_name_who_set_them(void **state)
 	e.selector = 5;
 	e.protocol = 26;
 	e.priority = 3;
-	assert_line(&e, "eth0: DSCP 26 goes to priority 3 by mlnx_qos, pid 4711");
+	assert_line(&e, "eth0: DSCP 26 mapped to priority 3 by mlnx_qos, pid 4711");
 	e.what = BPF_DCB_APP_DELETED;
 	e.selector = 1;
-	assert_line(&e, "eth0: application 26 of selector 1 no longer goes to priority 3 by "
+	assert_line(&e, "eth0: application 26 of selector 1 no longer mapped to priority 3 by "
 			"mlnx_qos, pid 4711");
 }
 
-static void what_is_told_has_a_reason_and_a_device(void **state)
+static void reported_events_have_reason_and_device(void **state)
 {
 	const struct bpf_event_port port = {HEAD(port, BPF_EVENT_PORT), .device = "mlx5_0",
 					    .event = 10, .port = 1};
@@ -228,30 +230,30 @@ static void what_is_told_has_a_reason_and_a_device(void **state)
 	(void)state;
 
 	driverless.driver[0] = '\0';
-	assert_true(bpf_event_tell(&driverless.head, 5, &told));
+	assert_true(bpf_event_to_event(&driverless.head, 5, &told));
 	assert_string_equal(told.message, "pci/0000:03:00.0: reporter fw reports: syndrome 0x8");
-	assert_true(bpf_event_tell(&report.head, 5, &told));
+	assert_true(bpf_event_to_event(&report.head, 5, &told));
 	assert_string_equal(told.reason, "NicHealth");
 	assert_string_equal(told.device, "0000:03:00.0");
 	assert_string_equal(told.message,
 			    "pci/0000:03:00.0 (mlx5_core): reporter fw reports: syndrome 0x8");
 	assert_int_equal(told.type, EVENT_WARNING);
 	assert_int_equal(told.last_ms, 5);
-	assert_true(bpf_event_tell(&hung.head, 5, &told));
+	assert_true(bpf_event_to_event(&hung.head, 5, &told));
 	assert_string_equal(told.reason, "TxTimeout");
 	assert_string_equal(told.device, "0000:03:00.0");
 	assert_string_equal(told.message, "eth0 (index 7, 0000:03:00.0): transmit queue 12 sent "
 					  "nothing for too long; mlx5_core resets it");
 	assert_int_equal(told.type, EVENT_WARNING);
-	assert_true(bpf_event_tell(&port.head, 5, &told));
+	assert_true(bpf_event_to_event(&port.head, 5, &told));
 	assert_string_equal(told.reason, "PortDown");
 	assert_string_equal(told.message, "mlx5_0 port 1: port is down");
-	assert_true(bpf_event_tell(&pfc.head, 5, &told));
+	assert_true(bpf_event_to_event(&pfc.head, 5, &told));
 	assert_string_equal(told.reason, "PfcChanged");
 	assert_int_equal(told.type, EVENT_NORMAL);
 }
 
-static void what_happens_all_the_time_is_not_told(void **state)
+static void frequent_events_are_not_reported(void **state)
 {
 	struct bpf_event_cm made = rejected;
 	const struct bpf_event_qp qp = {HEAD(qp, BPF_EVENT_QP)};
@@ -259,11 +261,11 @@ static void what_happens_all_the_time_is_not_told(void **state)
 	(void)state;
 
 	made.what = BPF_CM_CONNECTED;
-	assert_false(bpf_event_tell(&made.head, 5, &told));
-	assert_false(bpf_event_tell(&qp.head, 5, &told));
+	assert_false(bpf_event_to_event(&made.head, 5, &told));
+	assert_false(bpf_event_to_event(&qp.head, 5, &told));
 }
 
-static void what_occupies_a_number_for_a_moment_is_no_news(void **state)
+static void events_of_placeholders_are_not_reported(void **state)
 {
 	struct bpf_event_port port = {HEAD(port, BPF_EVENT_PORT),
 				      .device = SOFT_ROCE_PLACEHOLDER "00c0ffee00000001",
@@ -271,9 +273,9 @@ static void what_occupies_a_number_for_a_moment_is_no_news(void **state)
 	struct event told;
 	(void)state;
 
-	assert_false(bpf_event_tell(&port.head, 5, &told));
+	assert_false(bpf_event_to_event(&port.head, 5, &told));
 	port.device[0] = 'R';
-	assert_true(bpf_event_tell(&port.head, 5, &told));
+	assert_true(bpf_event_to_event(&port.head, 5, &told));
 }
 
 /* The kernel's numbers may be any; a line is cut, not overrun. */
@@ -290,16 +292,16 @@ static void unknown_numbers_and_long_texts_are_survived(void **state)
 	memset(health.device, 'd', sizeof(health.device) - 1);
 	memset(health.reporter, 'r', sizeof(health.reporter) - 1);
 	memset(health.driver, 'v', sizeof(health.driver) - 1);
-	assert_true(bpf_event_tell(&health.head, 5, &told));
+	assert_true(bpf_event_to_event(&health.head, 5, &told));
 	assert_int_equal(strlen(told.device), sizeof(health.device) - 1);
 	bpf_event_line(&health.head, line, sizeof(line));
 	assert_int_equal(strlen(line), sizeof(line) - 1);
-	assert_true(bpf_event_tell(&port.head, 5, &told));
+	assert_true(bpf_event_to_event(&port.head, 5, &told));
 	assert_string_equal(told.reason, "PortEvent");
 	cm.what = BPF_CM_OTHER;
 	cm.event = UINT32_MAX;
 	cm.status = INT32_MIN;
-	assert_true(bpf_event_tell(&cm.head, 5, &told));
+	assert_true(bpf_event_to_event(&cm.head, 5, &told));
 	assert_string_equal(told.reason, "ConnectionFailed");
 }
 
@@ -477,7 +479,7 @@ static void faults_beyond_the_room_are_unknown(void **state)
 	assert_int_equal(n[NIC_FAULT_HEALTH_REPORT], 0);
 }
 
-static void what_is_not_watched_has_no_series(void **state)
+static void unwatched_events_have_no_series(void **state)
 {
 	const struct event_summary s = {0};
 	struct page *p = page_new();
@@ -498,17 +500,17 @@ TEST_GROUP(bpf_events)
 		cmocka_unit_test(our_own_enumerations_are_within_their_range),
 		cmocka_unit_test(moves_and_queue_pairs_have_a_line),
 		cmocka_unit_test(a_reject_names_both_ends_and_the_reason),
-		cmocka_unit_test(settings_of_a_nic_name_who_set_them),
-		cmocka_unit_test(what_is_told_has_a_reason_and_a_device),
-		cmocka_unit_test(what_happens_all_the_time_is_not_told),
-		cmocka_unit_test(what_occupies_a_number_for_a_moment_is_no_news),
+		cmocka_unit_test(changes_of_dcb_name_the_process),
+		cmocka_unit_test(reported_events_have_reason_and_device),
+		cmocka_unit_test(frequent_events_are_not_reported),
+		cmocka_unit_test(events_of_placeholders_are_not_reported),
 		cmocka_unit_test(unknown_numbers_and_long_texts_are_survived),
 		cmocka_unit_test(connections_are_counted_by_result_and_reason),
 		cmocka_unit_test(series_begin_at_0),
 		cmocka_unit_test(faults_are_counted_by_function),
 		cmocka_unit_test(names_that_pods_chose),
 		cmocka_unit_test(faults_beyond_the_room_are_unknown),
-		cmocka_unit_test(what_is_not_watched_has_no_series),
+		cmocka_unit_test(unwatched_events_have_no_series),
 	};
 
 	return test_group_run(tests, NULL, NULL);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* test_bpf_log.c - the words that decide are found in a verifier's log, whatever is around them. */
 #include "bpf_log.h"
 #include "test_group.h"
@@ -29,7 +30,7 @@ static void the_last_line_but_the_statistics(void **state)
 			    "R2 !read_ok");
 }
 
-static void no_log_changes_nothing(void **state)
+static void texts_without_a_verifier_log_are_ignored(void **state)
 {
 	(void)state;
 	assert_string_equal(words_of("libbpf: map 'x': created\n"), "before");
@@ -59,7 +60,7 @@ TEST_GROUP(bpf_log)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_last_line_but_the_statistics),
-		cmocka_unit_test(no_log_changes_nothing),
+		cmocka_unit_test(texts_without_a_verifier_log_are_ignored),
 		cmocka_unit_test(a_cut_log_has_words_too),
 		cmocka_unit_test(long_and_strange_words_are_cut_and_cleaned),
 	};

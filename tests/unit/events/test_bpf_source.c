@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* BPF programs as a user who may not load any, and as root on whatever kernel this is: each has its
  * hook or its reason, they follow what there is, and nothing is left behind. What they tell where
  * they are allowed is a scenario of the lab. */
@@ -68,7 +69,7 @@ static int refused(void)
 }
 
 /* In a process of its own, which gives up its privileges for good. */
-static void without_permission_each_program_says_so(void **state)
+static void without_permission_each_program_has_an_error(void **state)
 {
 	pid_t pid = fork();
 	int status;
@@ -170,7 +171,7 @@ static bool may_pass(const struct bpf_maps *maps)
 	return passes;
 }
 
-static void want_of_descriptors_may_pass(void **state)
+static void a_lack_of_descriptors_is_retried(void **state)
 {
 	struct rlimit before, none = {0};
 	struct bpf_maps maps;
@@ -195,7 +196,7 @@ static bool waits(const struct bpf_program_status *s)
 	return strcmp(s->hook, "none") == 0 && strncmp(s->error, "there are no", 12) == 0;
 }
 
-static void programs_follow_what_there_is(void **state)
+static void programs_follow_the_loaded_modules(void **state)
 {
 	struct rig r = {0};
 	(void)state;
@@ -224,7 +225,7 @@ static void programs_follow_what_there_is(void **state)
 	assert_int_equal(r.n_changes, 3);
 }
 
-static void it_can_be_closed_while_programs_are_loaded(void **state)
+static void the_source_can_be_closed_while_programs_are_loaded(void **state)
 {
 	struct rig r = {0};
 	(void)state;
@@ -271,11 +272,11 @@ static void the_table_names_the_programs_there_are(void **state)
 TEST_GROUP(bpf_source)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(without_permission_each_program_says_so),
-		cmocka_unit_test(programs_follow_what_there_is),
-		cmocka_unit_test(it_can_be_closed_while_programs_are_loaded),
+		cmocka_unit_test(without_permission_each_program_has_an_error),
+		cmocka_unit_test(programs_follow_the_loaded_modules),
+		cmocka_unit_test(the_source_can_be_closed_while_programs_are_loaded),
 		cmocka_unit_test(every_soft_device_is_read_once),
-		cmocka_unit_test(want_of_descriptors_may_pass),
+		cmocka_unit_test(a_lack_of_descriptors_is_retried),
 		cmocka_unit_test(no_source_has_no_programs),
 		cmocka_unit_test(the_table_names_the_programs_there_are),
 	};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What is kept of events, and in which order. */
 #include "event_ring.h"
 #include "test_group.h"
@@ -51,7 +52,7 @@ static void assert_is_another(struct event_ring *ring, const struct event *e)
 	assert_int_equal(ring->n, n + 1);
 }
 
-static void test_what_makes_it_another_event(void **state)
+static void test_fields_that_distinguish_events(void **state)
 {
 	struct event e = {.reason = "Drift", .pod = "p", .namespace = "n", .device = "d"};
 	struct event_ring ring;
@@ -98,7 +99,7 @@ TEST_GROUP(event_ring)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_same_event_counts_up_and_becomes_the_newest),
-		cmocka_unit_test(test_what_makes_it_another_event),
+		cmocka_unit_test(test_fields_that_distinguish_events),
 		cmocka_unit_test(test_a_full_ring_forgets_the_oldest),
 	};
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* An event goes into the ring, and once into the log. */
 #include "events.h"
 
@@ -25,7 +26,7 @@ static void tell(struct event_ring *ring, const struct event *e, char *text, siz
 	assert_non_null(f);
 	log_init(LOG_LVL_INFO, LOG_FORMAT_JSON);
 	assert_true(dup2(fileno(f), STDERR_FILENO) >= 0);
-	events_tell(ring, e);
+	events_add(ring, e);
 	dup2(saved, STDERR_FILENO);
 	close(saved);
 	rewind(f);

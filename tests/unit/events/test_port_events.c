@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Ports of RDMA devices that are attached to pods: whose event it is, and when going down is no
  * news. */
 #include <setjmp.h>
@@ -60,7 +61,7 @@ static void left(struct netns_exits *exits, uint32_t netns, uint64_t time_ns)
 	netns_exits_add(exits, &moved);
 }
 
-static void a_pods_port_that_goes_down_is_the_pods_trouble(void **state)
+static void a_port_that_goes_down_in_a_pod_is_a_warning(void **state)
 {
 	const struct attach_record in_pod = vf(ATTACH_IN_POD);
 	const struct netns_exits none = {0};
@@ -73,7 +74,7 @@ static void a_pods_port_that_goes_down_is_the_pods_trouble(void **state)
 	assert_string_equal(event.message, "down");
 }
 
-static void on_its_way_it_goes_down_as_it_must(void **state)
+static void a_port_that_goes_down_during_attach_or_return_is_normal(void **state)
 {
 	static const enum attach_state ways[] = {ATTACH_ATTACHING, ATTACH_RETURNING, ATTACH_BAD};
 	const struct netns_exits none = {0};
@@ -84,13 +85,12 @@ static void on_its_way_it_goes_down_as_it_must(void **state)
 		const struct event event = down_at(&r, MOVED_AT, &none);
 
 		assert_int_equal(event.type, EVENT_NORMAL);
-		assert_string_equal(event.message,
-				    "down, 0000:03:00.2 is on its way to its pod or back");
+		assert_string_equal(event.message, "down, 0000:03:00.2 is attaching or returning");
 	}
 }
 
 /* The kernel may end a pod's namespace before anybody has told us of the pod's end. */
-static void it_goes_down_with_its_namespace(void **state)
+static void a_port_that_goes_down_with_its_namespace_is_normal(void **state)
 {
 	const struct attach_record in_pod = vf(ATTACH_IN_POD);
 	struct netns_exits exits = {0};
@@ -107,7 +107,7 @@ static void it_goes_down_with_its_namespace(void **state)
 	assert_int_equal(down_at(&in_pod, MOVED_AT, &exits).type, EVENT_WARNING);
 }
 
-static void other_troubles_stay_troubles(void **state)
+static void other_events_stay_warnings(void **state)
 {
 	const struct attach_record returning = vf(ATTACH_RETURNING), free_again = vf(ATTACH_FREE);
 	const struct netns_exits none = {0};
@@ -151,10 +151,10 @@ static void the_functions_own_is_known_by_the_host(void **state)
 TEST_GROUP(port_events)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_pods_port_that_goes_down_is_the_pods_trouble),
-		cmocka_unit_test(on_its_way_it_goes_down_as_it_must),
-		cmocka_unit_test(it_goes_down_with_its_namespace),
-		cmocka_unit_test(other_troubles_stay_troubles),
+		cmocka_unit_test(a_port_that_goes_down_in_a_pod_is_a_warning),
+		cmocka_unit_test(a_port_that_goes_down_during_attach_or_return_is_normal),
+		cmocka_unit_test(a_port_that_goes_down_with_its_namespace_is_normal),
+		cmocka_unit_test(other_events_stay_warnings),
 		cmocka_unit_test(the_functions_own_is_known_by_the_host),
 	};
 

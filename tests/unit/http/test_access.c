@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Who may read: files of tokens and users, headers of every kind, and passwords. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -65,22 +66,22 @@ static void test_a_token_is_asked_for_whole(void **state)
 	access_free(a);
 }
 
-static void test_files_that_are_none_are_refused_by_line(void **state)
+static void test_invalid_files_are_rejected_with_a_line(void **state)
 {
 	static const struct {
 		const char *tokens, *users, *says;
 	} bad[] = {
 		{"short\n", NULL, "tokens:1: "},
 		{"# x\n\nwith blanks between them\n", NULL, "tokens:3: "},
-		{"# nothing\n", NULL, "tokens: there is nothing"},
-		{"", NULL, "tokens: there is nothing"},
-		{NULL, "", "users: there is nothing"},
+		{"# nothing\n", NULL, "tokens: it has no entries"},
+		{"", NULL, "tokens: it has no entries"},
+		{NULL, "", "users: it has no entries"},
 		{NULL, "admin\n", "users:1: want NAME:HASH"},
 		{NULL, ":$6$saltsalt$x\n", "users:1: want NAME:HASH"},
-		{NULL, "admin:plain\n", "users:1: the hash"},
-		{NULL, "admin:$apr1$salt$hash\n", "users:1: the hash"},
-		{NULL, "admin:$1$saltsalt$hash\n", "users:1: the hash"}, /* MD5 */
-		{NULL, "admin:aaQSqAReePlq6\n", "users:1: the hash"},	 /* DES */
+		{NULL, "admin:plain\n", "users:1: crypt(3) does not consider"},
+		{NULL, "admin:$apr1$salt$hash\n", "users:1: crypt(3) does not consider"},
+		{NULL, "admin:$1$saltsalt$hash\n", "users:1: crypt(3) does not consider"}, /* MD5 */
+		{NULL, "admin:aaQSqAReePlq6\n", "users:1: crypt(3) does not consider"},	   /* DES */
 		{TOKEN, "x", "users:1: "},
 	};
 
@@ -137,7 +138,7 @@ static void test_a_password_is_tried_once_and_remembered(void **state)
 }
 
 /* The hash of whoever stands first is tried for an unknown name: it may not let it in. */
-static void test_an_unknown_name_with_somebodys_password_is_unknown(void **state)
+static void test_an_unknown_name_with_a_known_password(void **state)
 {
 	AUTO_FREE char *line = user_line("ann", "right horse");
 	struct access_claim claim;
@@ -152,7 +153,7 @@ static void test_an_unknown_name_with_somebodys_password_is_unknown(void **state
 	access_free(a);
 }
 
-static void test_new_files_forget_only_what_has_changed(void **state)
+static void test_new_files_keep_unchanged_entries(void **state)
 {
 	AUTO_FREE char *ann = user_line("ann", "right horse"), *bob = user_line("bob", "another"),
 		       *other = user_line("ann", "left horse"), *both = NULL;
@@ -175,7 +176,7 @@ static void test_new_files_forget_only_what_has_changed(void **state)
 	access_free(changed);
 }
 
-static void test_headers_that_are_none_are_refused(void **state)
+static void test_invalid_headers_are_rejected(void **state)
 {
 	static const char *const headers[] = {
 		"Basic",	  "Basic ",	     "Basic ====",
@@ -206,12 +207,12 @@ TEST_GROUP(access)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_token_is_asked_for_whole),
-		cmocka_unit_test(test_files_that_are_none_are_refused_by_line),
+		cmocka_unit_test(test_invalid_files_are_rejected_with_a_line),
 		cmocka_unit_test(test_too_many_are_refused),
 		cmocka_unit_test(test_a_password_is_tried_once_and_remembered),
-		cmocka_unit_test(test_an_unknown_name_with_somebodys_password_is_unknown),
-		cmocka_unit_test(test_new_files_forget_only_what_has_changed),
-		cmocka_unit_test(test_headers_that_are_none_are_refused),
+		cmocka_unit_test(test_an_unknown_name_with_a_known_password),
+		cmocka_unit_test(test_new_files_keep_unchanged_entries),
+		cmocka_unit_test(test_invalid_headers_are_rejected),
 	};
 
 	return test_group_run(tests, NULL, NULL);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "connections.h"
 
 #include <setjmp.h>
@@ -28,7 +29,7 @@ static struct connection *add(struct table *t, int i, uint64_t now_ms)
 	return &t->at[i];
 }
 
-static void test_tiny_tables_still_serve(void **state)
+static void test_the_smallest_table_serves_two(void **state)
 {
 	struct table t;
 
@@ -94,7 +95,7 @@ static void test_idle_ones_go_first_then_the_slowest(void **state)
 	assert_ptr_equal(connections_crowding(&t.c, PLACES_READERS), &t.at[5]);
 }
 
-static void test_who_waits_for_an_answer_is_not_chosen(void **state)
+static void test_waiting_connections_are_not_evicted(void **state)
 {
 	struct table t;
 
@@ -108,7 +109,7 @@ static void test_who_waits_for_an_answer_is_not_chosen(void **state)
 	assert_null(connections_slowest(&t.c));
 }
 
-static void test_a_cut_one_is_never_chosen_again(void **state)
+static void test_a_cut_connection_is_not_evicted_again(void **state)
 {
 	struct connection *a;
 	struct table t;
@@ -127,7 +128,7 @@ static void test_a_cut_one_is_never_chosen_again(void **state)
 }
 
 /* Neither kind takes the places of the other. */
-static void test_admin_connections_have_places_of_their_own(void **state)
+static void test_admin_connections_have_their_own_limit(void **state)
 {
 	struct table t;
 
@@ -135,7 +136,7 @@ static void test_admin_connections_have_places_of_their_own(void **state)
 	table_init(&t, 2);
 	add(&t, 0, 0);
 	for (int i = 1; i < 3; i++)
-		add(&t, i, i)->orders = ORDERS_TAKEN;
+		add(&t, i, i)->admin = ADMIN_ALLOWED;
 	assert_null(connections_crowding(&t.c, PLACES_READERS));
 	assert_ptr_equal(connections_crowding(&t.c, PLACES_ADMIN), &t.at[1]);
 	assert_ptr_equal(connections_slowest(&t.c), &t.at[0]);
@@ -173,12 +174,12 @@ static void test_bucket(void **state)
 TEST_GROUP(connections)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_tiny_tables_still_serve),
+		cmocka_unit_test(test_the_smallest_table_serves_two),
 		cmocka_unit_test(test_deadline_of_each_phase),
 		cmocka_unit_test(test_idle_ones_go_first_then_the_slowest),
-		cmocka_unit_test(test_who_waits_for_an_answer_is_not_chosen),
-		cmocka_unit_test(test_a_cut_one_is_never_chosen_again),
-		cmocka_unit_test(test_admin_connections_have_places_of_their_own),
+		cmocka_unit_test(test_waiting_connections_are_not_evicted),
+		cmocka_unit_test(test_a_cut_connection_is_not_evicted_again),
+		cmocka_unit_test(test_admin_connections_have_their_own_limit),
 		cmocka_unit_test(test_bucket),
 	};
 

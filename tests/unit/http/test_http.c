@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What well-behaved clients get. */
 #include "http.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What clients that are slow, greedy or broken get, and that nobody else notices. */
 #include <errno.h>
 #include <fcntl.h>
@@ -296,7 +297,7 @@ static void test_queries_of_any_length(void **state)
 }
 
 /* A place in the table that a refused request kept would be missing here. */
-static void test_what_is_refused_leaves_nothing(void **state)
+static void test_rejected_requests_free_their_place(void **state)
 {
 	const struct http_opts small = {.max_connections = 8};
 	struct http_fixture f;
@@ -314,7 +315,7 @@ static void test_what_is_refused_leaves_nothing(void **state)
 }
 
 /* On a connection that was answered before. */
-static void test_a_refusal_comes_after_what_was_asked_before(void **state)
+static void test_an_error_follows_earlier_answers(void **state)
 {
 	struct http_fixture f;
 	char *request = repeat(GET("/text") "GET /text?", "a&", 300,
@@ -364,7 +365,7 @@ static void test_half_open_clients_do_not_starve_others(void **state)
 }
 
 /* On the smallest server, too, each newcomer finds a place that somebody has just had to leave. */
-static void test_a_crowd_of_slow_clients_on_few_places(void **state)
+static void test_many_slow_clients_on_the_smallest_server(void **state)
 {
 	static const char half[] = "GET /text HTTP/1.1\r\nHo";
 	const struct http_opts few = {.max_connections = 8};
@@ -458,7 +459,7 @@ static bool dribbles_until_cut(void *arg)
 	return d->client->ended;
 }
 
-static void test_dribbled_request_is_cut_at_its_deadline(void **state)
+static void test_a_slowly_sent_request_is_cut_at_its_deadline(void **state)
 {
 	struct http_fixture f;
 	struct dribble d = {0};
@@ -494,7 +495,7 @@ static void test_second_request_has_the_same_deadline(void **state)
 }
 
 /* Nobody has evicted it: its time was over. */
-static void test_a_connection_that_asks_nothing_more_ends(void **state)
+static void test_an_idle_connection_is_closed(void **state)
 {
 	const struct http_opts short_idle = {.request_ms = 100, .idle_s = 1};
 	struct http_fixture f;
@@ -538,7 +539,7 @@ static void test_client_that_never_reads_is_cut(void **state)
 	http_fixture_stop(&f);
 }
 
-static void test_client_that_leaves_in_the_middle(void **state)
+static void test_a_client_that_disconnects_during_the_answer(void **state)
 {
 	struct http_fixture f;
 	struct client c;
@@ -591,7 +592,7 @@ static void flood(struct http_fixture *f, unsigned n)
 }
 
 /* Who comes from another address, or over a unix socket, is served all the same. */
-static void test_a_flood_is_its_own_addresses_loss(void **state)
+static void test_a_flood_affects_only_its_own_address(void **state)
 {
 	struct http_fixture f;
 	struct answer a;
@@ -696,19 +697,19 @@ TEST_GROUP(http_abuse)
 		cmocka_unit_test(test_any_number_of_parameters),
 		cmocka_unit_test(test_any_number_of_headers),
 		cmocka_unit_test(test_queries_of_any_length),
-		cmocka_unit_test(test_what_is_refused_leaves_nothing),
-		cmocka_unit_test(test_a_refusal_comes_after_what_was_asked_before),
+		cmocka_unit_test(test_rejected_requests_free_their_place),
+		cmocka_unit_test(test_an_error_follows_earlier_answers),
 		cmocka_unit_test(test_half_open_clients_do_not_starve_others),
-		cmocka_unit_test(test_a_crowd_of_slow_clients_on_few_places),
+		cmocka_unit_test(test_many_slow_clients_on_the_smallest_server),
 		cmocka_unit_test(test_idle_connections_make_room_first),
 		cmocka_unit_test(test_slow_request_is_cut_at_its_deadline),
-		cmocka_unit_test(test_dribbled_request_is_cut_at_its_deadline),
+		cmocka_unit_test(test_a_slowly_sent_request_is_cut_at_its_deadline),
 		cmocka_unit_test(test_second_request_has_the_same_deadline),
-		cmocka_unit_test(test_a_connection_that_asks_nothing_more_ends),
+		cmocka_unit_test(test_an_idle_connection_is_closed),
 		cmocka_unit_test(test_client_that_never_reads_is_cut),
-		cmocka_unit_test(test_client_that_leaves_in_the_middle),
+		cmocka_unit_test(test_a_client_that_disconnects_during_the_answer),
 		cmocka_unit_test(test_too_many_connections_a_second),
-		cmocka_unit_test(test_a_flood_is_its_own_addresses_loss),
+		cmocka_unit_test(test_a_flood_affects_only_its_own_address),
 		cmocka_unit_test(test_running_out_of_descriptors),
 		cmocka_unit_test(test_descriptors_are_taken_back),
 	};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A GET whose answer comes later: who waits, how many, and what becomes of those who go away. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -103,7 +104,7 @@ static void test_a_head_may_wait_too(void **state)
 }
 
 /* They leave room for everybody else. */
-static void test_too_many(void **state)
+static void test_the_number_of_waiting_requests_is_limited(void **state)
 {
 	struct client waiting[2], late, reader;
 	struct http_fixture f;
@@ -134,7 +135,7 @@ static void test_too_many(void **state)
 }
 
 /* Whoever waits over the network takes no place of who asks on this node. */
-static void test_those_on_the_node_have_places_of_their_own(void **state)
+static void test_unix_sockets_have_their_own_limit_of_waits(void **state)
 {
 	char dir[] = "/tmp/test_waits.XXXXXX", path[64];
 	struct client far[2], near[3];
@@ -172,7 +173,7 @@ static void test_those_on_the_node_have_places_of_their_own(void **state)
 }
 
 /* Two places in all: one that is served and one to come. */
-static void test_nobody_waits_on_the_smallest_server(void **state)
+static void test_the_smallest_server_defers_no_request(void **state)
 {
 	struct http_fixture f;
 	struct client c;
@@ -186,7 +187,7 @@ static void test_nobody_waits_on_the_smallest_server(void **state)
 }
 
 /* Places of those who have gone are taken; who answers them finds nobody. */
-static void test_who_goes_away_makes_room(void **state)
+static void test_disconnected_clients_free_their_places(void **state)
 {
 	struct http_fixture f;
 	struct client c;
@@ -248,10 +249,10 @@ TEST_GROUP(http_waits)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_an_answer_that_comes_later),
 		cmocka_unit_test(test_a_head_may_wait_too),
-		cmocka_unit_test(test_too_many),
-		cmocka_unit_test(test_those_on_the_node_have_places_of_their_own),
-		cmocka_unit_test(test_nobody_waits_on_the_smallest_server),
-		cmocka_unit_test(test_who_goes_away_makes_room),
+		cmocka_unit_test(test_the_number_of_waiting_requests_is_limited),
+		cmocka_unit_test(test_unix_sockets_have_their_own_limit_of_waits),
+		cmocka_unit_test(test_the_smallest_server_defers_no_request),
+		cmocka_unit_test(test_disconnected_clients_free_their_places),
 		cmocka_unit_test(test_closing),
 	};
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "listen.h"
 #include "test_group.h"
 

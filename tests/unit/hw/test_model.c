@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The plain values: addresses, order, copies, words. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,7 +29,7 @@ static void test_pci_addresses_of_any_domain(void **state)
 	assert_int_equal(a.domain, 0xabcdef01);
 }
 
-static void test_what_is_no_pci_address_leaves_the_output(void **state)
+static void test_invalid_pci_addresses_leave_the_output(void **state)
 {
 	static const char *const bad[] = {"",
 					  "0000:18:00",
@@ -177,7 +178,7 @@ static void test_virtual_functions_follow_the_rdma_devices(void **state)
 	struct host h = shuffled();
 	(void)state;
 
-	h.functions[0].kind = FN_VIRTUAL; /* "rxe0", whose device is gone */
+	h.functions[0].kind = FN_VIRTUAL; /* "rxe0", whose device was removed */
 	strcpy(h.rdma[0].function, "mlx5_10");
 	strcpy(h.rdma[1].function, "0000:18:00.0");
 	assert_int_equal(host_sync_virtual(&h), 0);
@@ -203,7 +204,7 @@ static void test_a_copy_can_grow(void **state)
 	host_done(&copy);
 }
 
-static void test_words(void **state)
+static void test_names_of_enumerators(void **state)
 {
 	(void)state;
 	assert_string_equal(fn_kind_name(FN_PF), "pf");
@@ -225,7 +226,7 @@ TEST_GROUP(model)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pci_addresses_of_any_domain),
-		cmocka_unit_test(test_what_is_no_pci_address_leaves_the_output),
+		cmocka_unit_test(test_invalid_pci_addresses_leave_the_output),
 		cmocka_unit_test(test_numbers_in_names_count_as_numbers),
 		cmocka_unit_test(test_every_list_has_one_order),
 		cmocka_unit_test(test_a_copy_owns_everything),
@@ -233,7 +234,7 @@ TEST_GROUP(model)
 		cmocka_unit_test(test_a_name_in_two_namespaces),
 		cmocka_unit_test(test_virtual_functions_follow_the_rdma_devices),
 		cmocka_unit_test(test_a_copy_can_grow),
-		cmocka_unit_test(test_words),
+		cmocka_unit_test(test_names_of_enumerators),
 	};
 
 	return test_group_run(tests, NULL, NULL);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Attribute files: what is not exactly what it should be is an error, never a number. */
 #include <setjmp.h>
 #include <stdarg.h>

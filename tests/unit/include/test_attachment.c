@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Which states follow which, and the alias that travels with a netdev. */
 #include <setjmp.h>
 #include <stdarg.h>

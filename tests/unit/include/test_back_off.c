@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Pauses that double. */
 #include "back_off.h"
 #include "test_group.h"

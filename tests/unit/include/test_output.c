@@ -1,4 +1,5 @@
-/* What both programs do when nobody takes what they print. */
+// SPDX-License-Identifier: Apache-2.0
+/* The programs' behaviour when no reader takes their output. */
 #include <fcntl.h>
 #include <limits.h>
 #include <setjmp.h>
@@ -58,7 +59,7 @@ static void print_to(enum where where)
 	}
 }
 
-/* The exit status; what is said on stderr is in said. */
+/* The exit status; stderr is stored in `said`. */
 static int run(enum where where, const char *words)
 {
 	char *copy = strdup(words), *argv[16], path[PATH_MAX];
@@ -132,7 +133,7 @@ static void test_one_line(void **state)
 	assert_string_equal(said, "");
 }
 
-/* A warning that nobody got to read is none. */
+/* A warning that could not be written is not counted. */
 static void test_a_status_of_its_own(void **state)
 {
 	FILE *full = fopen("/dev/full", "we"), *fine = tmpfile();

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The decoder of frames and what it adds up: every header there is, every byte missing, sequence
  * numbers that wrap. */
 #include <setjmp.h>
@@ -172,7 +173,7 @@ static void opcodes_are_of_their_transport(void **state)
 	}
 }
 
-static void cut_anywhere_it_says_so(void **state)
+static void truncated_frames_are_cut_or_malformed(void **state)
 {
 	const uint8_t ah = 51;
 	const struct roce_frame_spec specs[] = {
@@ -238,7 +239,7 @@ static void fragments_count_once(void **state)
 			 ROCE_OTHER);
 }
 
-static void others_are_none_of_ours(void **state)
+static void other_protocols_are_not_roce(void **state)
 {
 	static const uint8_t pause[] = {1, 0x80, 0xc2, 0, 0, 1, 2, 2, 2, 2, 2, 2, 0x88, 8, 1, 1, 0};
 	static const uint8_t other[] = {1, 0x80, 0xc2, 0, 0, 1, 2, 2, 2, 2, 2, 2, 0x88, 8, 2, 1, 0};
@@ -292,7 +293,7 @@ static void going_back_is_a_retransmission(void **state)
 	assert_int_equal(f.retransmissions, 4);
 	assert_int_equal(f.packets, 10);
 	assert_int_equal(f.bytes, 1000);
-	/* A queue pair begins anew. */
+	/* A new queue pair with the same number starts again. */
 	assert_false(sequence(&f, 11 - ROCE_PSN_BACK_MAX - 1));
 	assert_false(sequence(&f, 11 - ROCE_PSN_BACK_MAX));
 }
@@ -309,12 +310,12 @@ static void only_reliable_requests_have_a_sequence(void **state)
 
 		assert_int_equal(decode(&s, &p), ROCE_PACKET);
 		assert_false(roce_flow_count(&f, &p, 100, 1));
-		assert_false(roce_asks(&p));
-		assert_int_equal(roce_answers(&p), opcodes[i] == 0x11 || opcodes[i] == 0xb1);
+		assert_false(roce_requests_ack(&p));
+		assert_int_equal(roce_is_ack(&p), opcodes[i] == 0x11 || opcodes[i] == 0xb1);
 	}
 }
 
-static void negative_acknowledgements_are_told_apart(void **state)
+static void kinds_of_naks_are_distinguished(void **state)
 {
 	struct roce_flow f = {0};
 	struct roce_counts c = {0};
@@ -328,7 +329,7 @@ static void negative_acknowledgements_are_told_apart(void **state)
 		assert_int_equal(decode(&s, &p), ROCE_PACKET);
 		roce_count(&c, ROCE_PACKET, &p, 60);
 		roce_flow_count(&f, &p, 60, 1);
-		assert_int_equal(roce_answers(&p), syndrome < 0x20);
+		assert_int_equal(roce_is_ack(&p), syndrome < 0x20);
 	}
 	assert_int_equal(c.syndromes[ROCE_SYN_ACK], 32);
 	assert_int_equal(c.syndromes[ROCE_SYN_RNR], 32);
@@ -424,14 +425,14 @@ TEST_GROUP(roce_decode)
 		cmocka_unit_test(every_kind_of_frame_is_followed),
 		cmocka_unit_test(too_many_headers_are_given_up),
 		cmocka_unit_test(opcodes_are_of_their_transport),
-		cmocka_unit_test(cut_anywhere_it_says_so),
+		cmocka_unit_test(truncated_frames_are_cut_or_malformed),
 		cmocka_unit_test(lengths_that_contradict_are_malformed),
 		cmocka_unit_test(fragments_count_once),
-		cmocka_unit_test(others_are_none_of_ours),
+		cmocka_unit_test(other_protocols_are_not_roce),
 		cmocka_unit_test(a_type_skips_the_ethernet_header),
 		cmocka_unit_test(going_back_is_a_retransmission),
 		cmocka_unit_test(only_reliable_requests_have_a_sequence),
-		cmocka_unit_test(negative_acknowledgements_are_told_apart),
+		cmocka_unit_test(kinds_of_naks_are_distinguished),
 		cmocka_unit_test(round_trips_fall_into_powers_of_two),
 		cmocka_unit_test(an_answer_finds_its_request),
 		cmocka_unit_test(sums_are_of_whole_packets),

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* When a sandbox was seen first and made, and which of two is the younger one. */
 #include "sandbox.h"
 
@@ -32,7 +33,7 @@ static const struct {
 	{"long ago", 1, 1},
 };
 
-static void test_when_it_was_made(void **state)
+static void test_creation_times(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -57,8 +58,8 @@ static struct sandbox one(const char *pod, const char *uid, uint32_t attempt)
 	return s;
 }
 
-/* Some go, some come, some stay. */
-static void test_what_is_known_stays(void **state)
+/* Some are removed, some are new, some stay. */
+static void test_known_sandboxes_keep_their_times(void **state)
 {
 	struct sandbox then[] = {one("a", "u1", 0), one("b", "u2", 0), one("c", "u3", 0)};
 	struct sandbox now[] = {one("a", "u0", 0), one("b", "u2", 0), one("b", "u2", 1),
@@ -81,8 +82,8 @@ static void test_what_is_known_stays(void **state)
 	free(l.left);
 }
 
-/* A list that is cut short for a moment makes no sandbox younger. */
-static void test_what_comes_back_is_as_old_as_it_was(void **state)
+/* A list that is truncated for a moment does not make any sandbox younger. */
+static void test_a_sandbox_that_reappears_keeps_its_age(void **state)
 {
 	struct sandbox then[] = {one("a", "u1", 0), one("b", "u2", 0), one("c", "u3", 0)};
 	struct sandbox again[] = {one("a", "u1", 0), one("b", "u2", 0), one("c", "u9", 0)};
@@ -106,7 +107,7 @@ static void test_what_comes_back_is_as_old_as_it_was(void **state)
 	free(l.left);
 }
 
-static void test_of_those_that_left_the_last_are_known(void **state)
+static void test_only_the_latest_removed_sandboxes_are_kept(void **state)
 {
 	struct sandbox s = one("a", "u1", 0);
 	struct sandbox_list with = {.items = &s, .n = 1}, without = {0};
@@ -154,10 +155,10 @@ static void test_which_is_younger(void **state)
 TEST_GROUP(sandbox)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_when_it_was_made),
-		cmocka_unit_test(test_what_is_known_stays),
-		cmocka_unit_test(test_what_comes_back_is_as_old_as_it_was),
-		cmocka_unit_test(test_of_those_that_left_the_last_are_known),
+		cmocka_unit_test(test_creation_times),
+		cmocka_unit_test(test_known_sandboxes_keep_their_times),
+		cmocka_unit_test(test_a_sandbox_that_reappears_keeps_its_age),
+		cmocka_unit_test(test_only_the_latest_removed_sandboxes_are_kept),
 		cmocka_unit_test(test_which_is_younger),
 	};
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Times as people read them. */
 #include "test_group.h"
 #include "utc_text.h"
@@ -30,7 +31,7 @@ static void test_known_times(void **state)
 	assert_time(253402300799999, "9999-12-31T23:59:59.999Z");
 }
 
-static void test_nonsense_fits(void **state)
+static void test_impossible_times_fit(void **state)
 {
 	char got[UTC_TEXT_SIZE];
 
@@ -43,7 +44,7 @@ TEST_GROUP(utc_text)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_known_times),
-		cmocka_unit_test(test_nonsense_fits),
+		cmocka_unit_test(test_impossible_times_fit),
 	};
 
 	return test_group_run(tests, NULL, NULL);

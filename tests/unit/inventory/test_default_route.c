@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What carries the node's default route, at any depth, is in no exclusive pool. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Which function a name means. */
 #include "device_name.h"
 
@@ -59,7 +60,7 @@ static void test_every_name_of_a_device(void **state)
 	assert_means("mlx5_4", "0000:03:00.2");
 }
 
-static void test_names_that_mean_nothing(void **state)
+static void test_unknown_names(void **state)
 {
 	(void)state;
 	assert_means("", NULL);
@@ -85,7 +86,7 @@ static void test_a_free_attachment_lends_no_name(void **state)
 	host_done(&h);
 }
 
-static void test_a_name_of_two(void **state)
+static void test_an_ambiguous_name(void **state)
 {
 	struct attachments a;
 	struct err e = {0};
@@ -162,9 +163,9 @@ TEST_GROUP(device_name)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_name_of_a_device),
-		cmocka_unit_test(test_names_that_mean_nothing),
+		cmocka_unit_test(test_unknown_names),
 		cmocka_unit_test(test_a_free_attachment_lends_no_name),
-		cmocka_unit_test(test_a_name_of_two),
+		cmocka_unit_test(test_an_ambiguous_name),
 		cmocka_unit_test(test_netdevs_on_a_device),
 	};
 

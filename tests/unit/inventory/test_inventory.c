@@ -1,4 +1,6 @@
-/* Scans become the picture: what is not seen is gone, but for what a bound function has lent away.
+// SPDX-License-Identifier: Apache-2.0
+/* Scans become the picture: what is not seen is gone, but for what a bound function has
+ * lent away.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -330,7 +332,7 @@ static void test_reports_find_their_functions(void **state)
 	assert_false(host_function(&inv->host, VF)->unreachable);
 }
 
-/* --- lent away ---------------------------------------------------------------------------- */
+/* --- borrowed by a pod --------------------------------------------------------------------- */
 
 static void test_a_vf_goes_and_comes_back(void **state)
 {
@@ -682,18 +684,18 @@ static void test_a_lent_host_stays_as_it_is(void **state)
 {
 	struct inventory *inv = *state;
 	struct scan s = whole_host();
-	struct loan *loan;
+	struct host_ref *host_ref;
 
 	apply(inv, &s);
-	loan = must(inventory_lend(inv));
-	assert_ptr_equal(loan->host.netdevs, inv->host.netdevs); /* no copy */
+	host_ref = must(inventory_borrow(inv));
+	assert_ptr_equal(host_ref->host.netdevs, inv->host.netdevs); /* no copy */
 	s = whole_host();
 	strcpy(s.host.netdevs[0].name, "renamed");
 	assert_true(apply(inv, &s));
 	assert_string_equal(netdev_of(inv, PF)->name, "renamed");
-	assert_string_equal(loan->host.netdevs[0].name, "pf");
-	assert_int_equal(loan->host.rdma[1].ports[0].n_gids, 1);
-	loan_return(loan);
+	assert_string_equal(host_ref->host.netdevs[0].name, "pf");
+	assert_int_equal(host_ref->host.rdma[1].ports[0].n_gids, 1);
+	host_ref_put(host_ref);
 	assert_string_equal(netdev_of(inv, PF)->name, "renamed");
 }
 
@@ -705,7 +707,7 @@ static void test_a_host_given_back_is_changed_in_place(void **state)
 
 	apply(inv, &s);
 	functions = inv->host.functions;
-	loan_return(must(inventory_lend(inv)));
+	host_ref_put(must(inventory_borrow(inv)));
 	s = (struct scan){0};
 	see_netdev(&s, NSID_HOST, 9, "new", "");
 	assert_true(apply(inv, &s));
@@ -716,38 +718,38 @@ static void test_two_borrow_at_a_time(void **state)
 {
 	struct inventory *inv = *state;
 	struct scan s = whole_host();
-	struct loan *first, *second, *third;
+	struct host_ref *first, *second, *third;
 
 	apply(inv, &s);
-	first = must(inventory_lend(inv));
-	second = must(inventory_lend(inv));
+	first = must(inventory_borrow(inv));
+	second = must(inventory_borrow(inv));
 	s = whole_host();
 	strcpy(s.host.netdevs[0].name, "renamed");
 	assert_true(apply(inv, &s));
-	third = must(inventory_lend(inv));
-	loan_return(first);
+	third = must(inventory_borrow(inv));
+	host_ref_put(first);
 	assert_string_equal(second->host.netdevs[0].name, "pf");
 	assert_string_equal(third->host.netdevs[0].name, "renamed");
-	loan_return(third);
-	loan_return(second);
+	host_ref_put(third);
+	host_ref_put(second);
 	/* All is given back: changes are made in place again. */
-	loan_return(must(inventory_lend(inv)));
-	assert_null(inv->loan);
+	host_ref_put(must(inventory_borrow(inv)));
+	assert_null(inv->host_ref);
 }
 
 static void test_a_loan_outlives_the_inventory(void **state)
 {
 	struct inventory *inv = *state;
 	struct scan s = whole_host();
-	struct loan *loan;
+	struct host_ref *host_ref;
 
 	apply(inv, &s);
-	loan = must(inventory_lend(inv));
+	host_ref = must(inventory_borrow(inv));
 	inventory_done(inv);
-	assert_int_equal(loan->host.n_rdma, 2);
-	assert_string_equal(loan->host.rdma[1].name, "mlx5_1");
-	loan_return(loan);
-	loan_return(NULL);
+	assert_int_equal(host_ref->host.n_rdma, 2);
+	assert_string_equal(host_ref->host.rdma[1].name, "mlx5_1");
+	host_ref_put(host_ref);
+	host_ref_put(NULL);
 }
 
 static void test_what_failed_to_look_at_netdevs_is_no_look_at_them(void **state)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The event sockets on this machine's kernel, in a network namespace of their own: which changes
  * become hints, which do not, and what is not the kernel's is dropped. Needs root. */
 #include <setjmp.h>
@@ -195,7 +196,7 @@ static void test_its_end_gives_a_hint(void **state)
 	assert_int_equal(f->parts, SCAN_NETDEVS | SCAN_RDMA);
 }
 
-static void test_addresses_are_told_with_their_link(void **state)
+static void test_addresses_are_reported_with_their_link(void **state)
 {
 	struct fixture *f = *state;
 
@@ -268,7 +269,7 @@ static void test_links_in_other_namespaces_are_heard_with_its_id(void **state)
 
 /* --- what goes wrong -------------------------------------------------------------------------- */
 
-static void test_lost_events_are_told(void **state)
+static void test_lost_events_are_reported(void **state)
 {
 	struct fixture *f = *state;
 
@@ -353,13 +354,13 @@ TEST_GROUP(link_events)
 		cmocka_unit_test_setup_teardown(
 			test_a_link_with_an_rdma_port_gives_one_hint_a_burst, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_its_end_gives_a_hint, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_addresses_are_told_with_their_link, setup,
+		cmocka_unit_test_setup_teardown(test_addresses_are_reported_with_their_link, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_only_default_routes_are_heard_of, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(
 			test_links_in_other_namespaces_are_heard_with_its_id, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_lost_events_are_told, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_lost_events_are_reported, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			test_what_the_kernel_did_not_send_is_dropped_and_counted, setup, teardown),
 	};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Hints become scans, scans become inventory: bursts are gathered, losses mean everything, closing
  * is clean. */
 #include <setjmp.h>
@@ -23,6 +24,7 @@ struct fixture {
 	struct self_counters self;
 	struct node *node;
 	unsigned changes, firsts;
+	uint64_t n_noted;
 	bool timed_out;
 };
 
@@ -103,7 +105,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void test_the_first_looks_are_told_once_as_first(void **state)
+static void test_the_first_scans_are_reported_once(void **state)
 {
 	struct fixture *f = *state;
 
@@ -142,6 +144,42 @@ static void test_a_burst_of_hints_is_one_look(void **state)
 	assert_non_null(host_rdma(&node_inventory(f->node)->host, "mlx5_1"));
 }
 
+static void note_rescans(uv_timer_t *timer)
+{
+	struct fixture *f = timer->data;
+
+	f->n_noted = f->self.rescans_devices;
+	f->timed_out = true; /* ends run_until() */
+}
+
+/* Timers expire in the order of their times, however late they are. */
+static void test_rescans_wait_while_devices_move(void **state)
+{
+	struct fixture *f = *state;
+
+	run_until_complete(f);
+	node_moving(f->node, true);
+	node_hint(f->node, SCAN_RDMA, false);
+	uv_timer_start(&f->deadline, note_rescans, NODE_MOVING_MS / 2, 0);
+	while (!f->timed_out)
+		uv_run(&f->loop, UV_RUN_ONCE);
+	f->timed_out = false;
+	assert_int_equal(f->n_noted, 1);
+	node_moving(f->node, false);
+	run_until(f, 2, f->changes);
+}
+
+static void test_rescans_do_not_wait_long(void **state)
+{
+	struct fixture *f = *state;
+
+	run_until_complete(f);
+	node_moving(f->node, true);
+	node_hint(f->node, SCAN_RDMA, false);
+	run_until(f, 2, f->changes);
+	assert_int_equal(f->self.rescans_devices, 2);
+}
+
 static void test_hints_during_a_look_start_another(void **state)
 {
 	struct fixture *f = *state;
@@ -165,7 +203,7 @@ static void test_a_loss_means_looking_at_everything(void **state)
 	assert_int_equal(f->self.rescans_functions, 2);
 }
 
-static void test_nothing_is_told_when_nothing_changed(void **state)
+static void test_unchanged_scans_notify_nothing(void **state)
 {
 	struct fixture *f = *state;
 	uint64_t generation;
@@ -200,7 +238,7 @@ static void test_the_time_of_a_look_at_devices_is_noted(void **state)
 	assert_true(node_inventory(f->node)->devices_ms <= uv_now(&f->loop));
 }
 
-static void test_closing_with_looks_in_flight_is_clean(void **state)
+static void test_closing_with_scans_in_flight_is_clean(void **state)
 {
 	struct fixture *f = *state;
 
@@ -211,20 +249,23 @@ static void test_closing_with_looks_in_flight_is_clean(void **state)
 TEST_GROUP(node)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_the_first_looks_are_told_once_as_first, setup,
+		cmocka_unit_test_setup_teardown(test_the_first_scans_are_reported_once, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_devices_are_known_before_details, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_a_burst_of_hints_is_one_look, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_rescans_wait_while_devices_move, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_rescans_do_not_wait_long, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_hints_during_a_look_start_another, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_a_loss_means_looking_at_everything, setup,
 						teardown),
-		cmocka_unit_test_setup_teardown(test_nothing_is_told_when_nothing_changed, setup,
+		cmocka_unit_test_setup_teardown(test_unchanged_scans_notify_nothing, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_the_time_of_a_look_at_devices_is_noted, setup,
 						teardown),
-		cmocka_unit_test_setup_teardown(test_closing_with_looks_in_flight_is_clean, setup,
+		cmocka_unit_test_setup_teardown(test_closing_with_scans_in_flight_is_clean, setup,
 						teardown),
 	};
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Which kernel events make us look again. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -63,7 +64,7 @@ static void test_new_hardware_is_looked_at_whole(void **state)
 	assert_int_equal(parts(NSID_HOST, 50, "0000:01:10.7"), SCAN_ALL);
 }
 
-static void test_what_ports_and_our_netdevs_hang_on_matters(void **state)
+static void test_lower_and_master_netdevs_matter(void **state)
 {
 	(void)state;
 	assert_int_equal(parts(NSID_HOST, 7, ""), SCAN_NETDEVS | SCAN_RDMA); /* below rxe0 */
@@ -174,7 +175,7 @@ static void test_a_datagram_is_judged_message_by_message(void **state)
 	assert_int_equal(tally.malformed, 0);
 }
 
-static void test_malformed_messages_are_counted_and_the_others_still_judged(void **state)
+static void test_malformed_messages_are_counted_and_skipped(void **state)
 {
 	_Alignas(4) uint8_t buf[2048] = {0};
 	struct relevance_tally tally = {0};
@@ -198,7 +199,7 @@ static void test_malformed_messages_are_counted_and_the_others_still_judged(void
 	assert_int_equal(tally.malformed, 3);
 }
 
-static void test_addresses_are_told_with_their_netdev(void **state)
+static void test_addresses_are_reported_with_their_netdev(void **state)
 {
 	struct nl_msg *m = nlmsg_alloc_simple(RTM_NEWADDR, 0);
 	struct ifaddrmsg address = {.ifa_family = AF_INET, .ifa_index = 7};
@@ -245,13 +246,13 @@ TEST_GROUP(relevance)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_links_of_our_functions_matter_everywhere),
 		cmocka_unit_test(test_new_hardware_is_looked_at_whole),
-		cmocka_unit_test(test_what_ports_and_our_netdevs_hang_on_matters),
+		cmocka_unit_test(test_lower_and_master_netdevs_matter),
 		cmocka_unit_test(test_other_links_do_not_matter),
 		cmocka_unit_test(test_only_health_of_devlink_matters),
 		cmocka_unit_test(test_default_routes_of_our_namespace_matter),
 		cmocka_unit_test(test_a_datagram_is_judged_message_by_message),
-		cmocka_unit_test(test_malformed_messages_are_counted_and_the_others_still_judged),
-		cmocka_unit_test(test_addresses_are_told_with_their_netdev),
+		cmocka_unit_test(test_malformed_messages_are_counted_and_skipped),
+		cmocka_unit_test(test_addresses_are_reported_with_their_netdev),
 		cmocka_unit_test(test_rdma_events_matter_and_others_do_not),
 	};
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Settings of ports, kept: read on a worker when there is time for it again, told when they differ,
  * and closed at any moment. */
 #include <setjmp.h>
@@ -24,17 +25,17 @@ struct fixture {
 	char *tree;
 	struct inventory inventory;
 	struct settings_watch *watch;
-	unsigned n_told;
+	unsigned n_with_status;
 };
 
 static void on_changed(void *arg)
 {
 	struct fixture *f = arg;
 
-	f->n_told++;
+	f->n_with_status++;
 }
 
-static void look_at_host(struct fixture *f)
+static void check_host(struct fixture *f)
 {
 	struct scan s;
 
@@ -61,7 +62,7 @@ static int setup(void **state)
 	tmptree_write(f->tree, "class/infiniband/mlx5_0/ports/1/state", "4: ACTIVE\n");
 	tmptree_write(f->tree, TOS, "106\n");
 	f->hw = sysfs_tree_open(f->tree);
-	look_at_host(f);
+	check_host(f);
 	assert_int_equal(uv_loop_init(&f->loop), 0);
 	*state = f;
 	return 0;
@@ -83,7 +84,7 @@ static int teardown(void **state)
 /* Looks, and waits for what that began. */
 static void look(struct fixture *f)
 {
-	settings_watch_look(f->watch);
+	settings_watch_refresh(f->watch);
 	while (uv_run(&f->loop, UV_RUN_ONCE))
 		;
 }
@@ -103,13 +104,13 @@ static void what_was_read_is_told(void **state)
 
 	open_watch(f, 0);
 	assert_int_equal(settings_watch_table(f->watch)->n, 0);
-	settings_watch_look(f->watch);
-	settings_watch_look(f->watch); /* one reading at a time */
-	assert_int_equal(f->inventory.loan->n_borrowers, 1);
-	assert_int_equal(f->n_told, 0);
+	settings_watch_refresh(f->watch);
+	settings_watch_refresh(f->watch); /* one reading at a time */
+	assert_int_equal(f->inventory.host_ref->n_borrowers, 1);
+	assert_int_equal(f->n_with_status, 0);
 	look(f);
-	assert_null(f->inventory.loan);
-	assert_int_equal(f->n_told, 1);
+	assert_null(f->inventory.host_ref);
+	assert_int_equal(f->n_with_status, 1);
 	assert_int_equal(tos_of(f), 106);
 }
 
@@ -122,11 +123,11 @@ static void a_change_is_told_and_sameness_is_not(void **state)
 	look(f);
 	rows = settings_watch_table(f->watch)->rows;
 	look(f);
-	assert_int_equal(f->n_told, 1);
+	assert_int_equal(f->n_with_status, 1);
 	assert_ptr_equal(settings_watch_table(f->watch)->rows, rows);
 	tmptree_write(f->tree, TOS, "104\n");
 	look(f);
-	assert_int_equal(f->n_told, 2);
+	assert_int_equal(f->n_with_status, 2);
 	assert_int_equal(tos_of(f), 104);
 }
 
@@ -138,8 +139,8 @@ static void it_is_not_read_before_it_is_time(void **state)
 	open_watch(f, UINT32_MAX);
 	look(f);
 	tmptree_write(f->tree, TOS, "104\n");
-	settings_watch_look(f->watch);
-	assert_null(f->inventory.loan);
+	settings_watch_refresh(f->watch);
+	assert_null(f->inventory.host_ref);
 	look(f);
 	assert_int_equal(tos_of(f), 106);
 }
@@ -149,10 +150,10 @@ static void the_host_may_change_meanwhile(void **state)
 	struct fixture *f = *state;
 
 	open_watch(f, 0);
-	settings_watch_look(f->watch);
-	assert_non_null(f->inventory.loan);
+	settings_watch_refresh(f->watch);
+	assert_non_null(f->inventory.host_ref);
 	tmptree_write(f->tree, "class/infiniband/mlx5_1/ports/1/state", "4: ACTIVE\n");
-	look_at_host(f);
+	check_host(f);
 	while (uv_run(&f->loop, UV_RUN_ONCE))
 		;
 	assert_int_equal(settings_watch_table(f->watch)->n, 1);
@@ -165,14 +166,14 @@ static void it_ends_in_the_middle(void **state)
 	struct fixture *f = *state;
 
 	open_watch(f, 0);
-	settings_watch_look(f->watch);
+	settings_watch_refresh(f->watch);
 	settings_watch_close(f->watch);
 	f->watch = NULL;
 	inventory_done(&f->inventory);
 	while (uv_run(&f->loop, UV_RUN_ONCE))
 		;
-	assert_int_equal(f->n_told, 0);
-	settings_watch_look(NULL);
+	assert_int_equal(f->n_with_status, 0);
+	settings_watch_refresh(NULL);
 }
 
 TEST_GROUP(settings_watch)

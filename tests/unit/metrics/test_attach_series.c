@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The attach engine's families against a golden file; UPDATE_GOLDEN=1 rewrites it. */
 #include "attach_series.h"
 
@@ -45,7 +46,7 @@ static void test_the_families_are_the_golden_ones(void **state)
 	free(text);
 }
 
-static void test_without_an_engine_there_is_nothing(void **state)
+static void test_without_an_engine_there_are_no_series(void **state)
 {
 	static const struct attach_summary none;
 	size_t len;
@@ -67,7 +68,7 @@ static void assert_says(const struct attach_counters *c, const char *line, bool 
 	free(text);
 }
 
-static void test_what_does_not_work_is_zero(void **state)
+static void test_failing_parts_are_0(void **state)
 {
 	struct attach_counters c;
 
@@ -87,7 +88,7 @@ static void test_what_does_not_work_is_zero(void **state)
 	assert_says(&c, "rocelet_cri_info", false);
 }
 
-static void test_what_is_not_there_is_not_told(void **state)
+static void test_unused_parts_have_no_series(void **state)
 {
 	struct attach_counters c = {0};
 
@@ -146,9 +147,9 @@ TEST_GROUP(attach_series)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_families_are_the_golden_ones),
-		cmocka_unit_test(test_without_an_engine_there_is_nothing),
-		cmocka_unit_test(test_what_does_not_work_is_zero),
-		cmocka_unit_test(test_what_is_not_there_is_not_told),
+		cmocka_unit_test(test_without_an_engine_there_are_no_series),
+		cmocka_unit_test(test_failing_parts_are_0),
+		cmocka_unit_test(test_unused_parts_have_no_series),
 		cmocka_unit_test(test_stacked_attachments_have_lines_of_their_own),
 		cmocka_unit_test(test_drifts_are_bounded),
 	};

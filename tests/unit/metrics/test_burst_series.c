@@ -1,4 +1,5 @@
-/* What bursts of looks have shown, as text. */
+// SPDX-License-Identifier: Apache-2.0
+/* The results of burst readings as text. */
 #include "burst_series.h"
 #include "test_group.h"
 
@@ -35,8 +36,8 @@ static int setup(void **state)
 	return 0;
 }
 
-/* A NIC that counts no marks has no series of them, not one that says 0. */
-static void test_what_was_not_seen_is_not_there(void **state)
+/* A NIC that counts no marks has no series of them, instead of series with 0. */
+static void test_unmeasured_series_are_absent(void **state)
 {
 	(void)state;
 	for (enum burst_family f = 0; f < N_BURST_FAMILIES; f++)
@@ -75,7 +76,7 @@ static void test_buckets_add_up(void **state)
 TEST_GROUP(burst_series)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(test_what_was_not_seen_is_not_there, setup),
+		cmocka_unit_test_setup(test_unmeasured_series_are_absent, setup),
 		cmocka_unit_test_setup(test_peaks, setup),
 		cmocka_unit_test_setup(test_buckets_add_up, setup),
 	};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Verdicts on the metrics page. */
 #include "diagnosis_series.h"
 
@@ -38,7 +39,7 @@ static void test_page(void **state)
 }
 
 /* Every cause from 0 on, and no verdict at all. */
-static void test_nothing_is_wrong(void **state)
+static void test_without_verdicts_all_causes_are_0(void **state)
 {
 	static const struct diagnosis_report none;
 	struct page *p = page_new();
@@ -61,7 +62,7 @@ TEST_GROUP(diagnosis_series)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_page),
-		cmocka_unit_test(test_nothing_is_wrong),
+		cmocka_unit_test(test_without_verdicts_all_causes_are_0),
 	};
 
 	return test_group_run(tests, NULL, NULL);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* docs/reference/metrics.md and docs/reference/diagnosis.md are made from the code: UPDATE_GOLDEN=1
  * (`make docs`) rewrites it. */
 #include <setjmp.h>
@@ -17,13 +18,13 @@
 #include "metrics_doc.h"
 #include "test_group.h"
 
-static void metrics_md_is_what_the_code_says(void **state)
+static void metrics_md_matches_the_code(void **state)
 {
 	(void)state;
 	assert_golden("docs/reference/metrics.md", metrics_doc);
 }
 
-static void diagnosis_md_is_what_the_code_says(void **state)
+static void diagnosis_md_matches_the_code(void **state)
 {
 	(void)state;
 	assert_golden("docs/reference/diagnosis.md", diagnosis_doc);
@@ -85,8 +86,8 @@ static void every_vendor_name_is_shown(void **state)
 TEST_GROUP(docs)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(metrics_md_is_what_the_code_says),
-		cmocka_unit_test(diagnosis_md_is_what_the_code_says),
+		cmocka_unit_test(metrics_md_matches_the_code),
+		cmocka_unit_test(diagnosis_md_matches_the_code),
 		cmocka_unit_test(every_family_has_a_row),
 		cmocka_unit_test(every_vendor_name_is_shown),
 	};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* GIDs that come back under another index. */
 #include "gid_places.h"
 
@@ -37,7 +38,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void what_stays_has_not_moved(void **state)
+static void a_gid_at_the_same_index_has_not_moved(void **state)
 {
 	(void)state;
 	see(2, 1000);
@@ -47,8 +48,8 @@ static void what_stays_has_not_moved(void **state)
 	assert_false(gid_places_moved(&places, 4000));
 }
 
-/* Also if it was away meanwhile; for a minute. */
-static void what_comes_back_elsewhere_has_moved(void **state)
+/* Also if it was absent meanwhile; reported for a minute. */
+static void a_gid_at_another_index_has_moved(void **state)
 {
 	(void)state;
 	see(2, 1000);
@@ -60,7 +61,7 @@ static void what_comes_back_elsewhere_has_moved(void **state)
 	assert_false(gid_places_moved(&places, 63000));
 }
 
-/* A node that makes and removes addresses for ever. */
+/* A node that keeps adding and removing addresses. */
 static void memory_is_bounded(void **state)
 {
 	(void)state;
@@ -77,8 +78,8 @@ static void memory_is_bounded(void **state)
 TEST_GROUP(gid_places)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(what_stays_has_not_moved, teardown),
-		cmocka_unit_test_teardown(what_comes_back_elsewhere_has_moved, teardown),
+		cmocka_unit_test_teardown(a_gid_at_the_same_index_has_not_moved, teardown),
+		cmocka_unit_test_teardown(a_gid_at_another_index_has_moved, teardown),
 		cmocka_unit_test_teardown(memory_is_bounded, teardown),
 	};
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A compressed page is the page: zlib is the judge, which does not compress here. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -125,7 +126,7 @@ static void text_that_does_not_shrink(void **state)
 	gzip_free(g);
 }
 
-/* A page that fails half way is not served, and leaves nothing behind for the next. */
+/* A page that fails is not served and does not affect the next one. */
 static void out_of_memory(void **state)
 {
 	struct gzip *g = gzip_new();

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The metrics page against golden files; UPDATE_GOLDEN=1 rewrites them, and the diff is reviewed.
  */
 #include <setjmp.h>
@@ -173,11 +174,11 @@ static void assert_golden_page(const struct page *p, enum metrics_format format,
 
 static struct page *render_after(struct metrics *m, uint64_t generation, const struct page *last)
 {
-	const struct metrics_scene scene = {
+	const struct metrics_inputs inputs = {
 		.host = &host, .host_generation = generation, .last = last};
 	struct page *p = page_new();
 
-	assert_int_equal(metrics_render(m, p, &sample, &scene, 5000), 0);
+	assert_int_equal(metrics_render(m, p, &sample, &inputs, 5000), 0);
 	return p;
 }
 
@@ -230,7 +231,11 @@ static void add_family(struct page *p, const struct family *f)
 /* Every name and help text there is: for review, and for the linter of Prometheus. */
 static void all_families_are_the_golden_ones(void **state)
 {
-	const struct self_metrics about = {.tls_expires_s = 1, .rss_bytes = 1, .n_programs = 1};
+	const struct self_metrics about = {.tls_expires_s = 1,
+					   .rss_bytes = 1,
+					   .virtual_bytes = 1,
+					   .open_fds = 1,
+					   .n_programs = 1};
 	struct page *p = page_new();
 	const struct family *f;
 
@@ -253,7 +258,7 @@ static bool contains(const struct page *p, const char *what)
 
 /* In exclusive mode a pod may call its device like the host's: the host's series stay its own, and
  * the pod's are no second ones of the same labels. */
-static void a_name_of_another_namespace_is_no_ones_here(void **state)
+static void a_device_of_another_namespace_does_not_use_the_hosts_name(void **state)
 {
 	struct rdma_port pods_port = vf_port;
 	struct rdma_dev all[] = {
@@ -266,7 +271,7 @@ static void a_name_of_another_namespace_is_no_ones_here(void **state)
 	};
 	struct host both = host;
 	struct resource_table table = {0};
-	const struct metrics_scene scene = {
+	const struct metrics_inputs inputs = {
 		.host = &both, .host_generation = 1, .resources = &table};
 	struct metrics *m = metrics_new();
 	struct page *p = page_new();
@@ -275,7 +280,7 @@ static void a_name_of_another_namespace_is_no_ones_here(void **state)
 	resource_table_small(&table);
 	both.rdma = all;
 	both.n_rdma = ARRAY_SIZE(all);
-	assert_int_equal(metrics_render(m, p, &sample, &scene, 5000), 0);
+	assert_int_equal(metrics_render(m, p, &sample, &inputs, 5000), 0);
 	assert_true(contains(p, "roce_bytes_total{device=\"mlx5_0\",port=\"1\",direction="));
 	assert_true(contains(p, "roce_port_state{device=\"mlx5_0\",port=\"1\"} 4"));
 	assert_true(contains(
@@ -283,6 +288,82 @@ static void a_name_of_another_namespace_is_no_ones_here(void **state)
 	page_unref(p);
 	metrics_free(m);
 	resource_table_done(&table);
+}
+
+static struct page *render_few(struct metrics *m, const struct resource_table *table)
+{
+	const struct metrics_inputs inputs = {
+		.host = &host, .host_generation = 1, .resources = table, .few = true};
+	struct page *p = page_new();
+
+	assert_int_equal(metrics_render(m, p, &sample, &inputs, 5000), 0);
+	return p;
+}
+
+static void assert_few(struct metrics *m, const struct resource_table *table, bool vf)
+{
+	struct page *p = render_few(m, table);
+
+	assert_true(contains(p, "roce_port_state{device=\"mlx5_0\""));
+	assert_true(contains(p, "roce_ecn_ce_received_packets_total{device=\"mlx5_0\""));
+	assert_true(contains(p, "roce_port_physical_state{device=\"mlx5_0\""));
+	assert_true(contains(p, "rocelet_counters_resets_total{device=\"mlx5_0\""));
+	assert_int_equal(contains(p, "roce_port_info{device=\"mlx5_1\""), vf);
+	assert_int_equal(contains(p, "roce_port_state{device=\"mlx5_1\""), vf);
+	assert_int_equal(contains(p, "roce_ecn_ce_received_packets_total{device=\"mlx5_1\""), vf);
+	assert_false(contains(p, "rocelet_counters_resets_total{device=\"mlx5_1\""));
+	page_unref(p);
+}
+
+/* A VF that no pod has and whose counters have never moved is idle; one that moved once is not idle
+ * any more. */
+static void an_idle_vf_has_no_series(void **state)
+{
+	struct metrics *m = metrics_new();
+
+	(void)state;
+	assert_few(m, NULL, false);
+	ports[1].has_moved = true; /* the PF's */
+	assert_few(m, NULL, false);
+	ports[2].has_moved = true; /* between two pages */
+	assert_few(m, NULL, true);
+	sample.layout = 2;
+	assert_few(m, NULL, true);
+	sample.layout = 1;
+	ports[1].has_moved = ports[2].has_moved = false;
+	metrics_free(m);
+}
+
+/* Soft-RoCE on a VF's netdev has the VF's function, and its series. */
+static void soft_roce_is_never_idle(void **state)
+{
+	struct metrics *m = metrics_new();
+	struct page *p;
+
+	(void)state;
+	strcpy(devs[1].driver, "rxe");
+	p = render_few(m, NULL);
+	assert_true(contains(p, "rocelet_counters_resets_total{device=\"mlx5_1\""));
+	strcpy(devs[1].driver, "mlx5");
+	page_unref(p);
+	metrics_free(m);
+}
+
+static void a_vf_in_a_pod_has_its_series(void **state)
+{
+	struct metrics *m = metrics_new();
+	struct resource_table table = {0};
+
+	(void)state;
+	resource_table_small(&table);
+	strcpy(devs[1].function, "0000:03:00.2");
+	strcpy(functions[1].id, "0000:03:00.2");
+	assert_few(m, &table, true);
+	assert_few(m, NULL, false);
+	strcpy(devs[1].function, "0000:18:00.2");
+	strcpy(functions[1].id, "0000:18:00.2");
+	resource_table_done(&table);
+	metrics_free(m);
 }
 
 static void an_absent_reading_has_no_series(void **state)
@@ -326,7 +407,7 @@ static void prepared_text_follows_layout_and_host(void **state)
 }
 
 /* The text of a page that was made from something else, or thrown away, is not repeated. */
-static void only_the_page_before_is_repeated(void **state)
+static void only_the_previous_page_is_copied(void **state)
 {
 	struct metrics *m = metrics_new();
 	struct page *old = render(m, 1), *last = render(m, 1), *p;
@@ -372,7 +453,7 @@ static void an_empty_host_is_a_valid_page(void **state)
 
 	(void)state;
 	assert_int_equal(
-		metrics_render(m, p, &no_sample, &(struct metrics_scene){.host = &no_host}, 0), 0);
+		metrics_render(m, p, &no_sample, &(struct metrics_inputs){.host = &no_host}, 0), 0);
 	assert_int_equal(p->n_blocks, 1); /* no source has failed */
 	page_unref(p);
 	metrics_free(m);
@@ -414,10 +495,13 @@ TEST_GROUP(metrics)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_page_is_the_golden_one),
 		cmocka_unit_test(all_families_are_the_golden_ones),
-		cmocka_unit_test(a_name_of_another_namespace_is_no_ones_here),
+		cmocka_unit_test(a_device_of_another_namespace_does_not_use_the_hosts_name),
+		cmocka_unit_test(an_idle_vf_has_no_series),
+		cmocka_unit_test(soft_roce_is_never_idle),
+		cmocka_unit_test(a_vf_in_a_pod_has_its_series),
 		cmocka_unit_test(an_absent_reading_has_no_series),
 		cmocka_unit_test(prepared_text_follows_layout_and_host),
-		cmocka_unit_test(only_the_page_before_is_repeated),
+		cmocka_unit_test(only_the_previous_page_is_copied),
 		cmocka_unit_test(values_follow_each_sample),
 		cmocka_unit_test(an_empty_host_is_a_valid_page),
 		cmocka_unit_test(own_families_are_documented),

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What BPF counts, on the page: a golden file, and what must not be on it. */
 #include "packet_series.h"
 
@@ -116,9 +117,9 @@ static char *render(const struct packet_sample *packets, const struct sample *ni
 
 	resource_table_small(&table);
 	assert_int_equal(metrics_render(m, p, nic,
-					&(struct metrics_scene){.host = &host,
-								.resources = &table,
-								.packets = packets},
+					&(struct metrics_inputs){.host = &host,
+								 .resources = &table,
+								 .packets = packets},
 					0),
 			 0);
 	text = page_text(p, METRICS_PROMETHEUS, ret_len);
@@ -193,7 +194,7 @@ static void test_a_family_of_both_is_on_the_page_once(void **state)
 	free(text);
 }
 
-static void test_what_is_not_seen_has_no_series(void **state)
+static void test_invisible_packets_have_no_series(void **state)
 {
 	static const char *const netdevs[] = {"eth1", "eth2", "eth3"};
 	char *text = render(&sample, &no_nic, NULL), label[32];
@@ -209,7 +210,7 @@ static void test_what_is_not_seen_has_no_series(void **state)
 	free(text);
 }
 
-static void test_without_bpf_nothing_is_said_of_it(void **state)
+static void test_without_bpf_there_are_no_bpf_series(void **state)
 {
 	char *text = render(NULL, &nic, NULL);
 
@@ -253,7 +254,7 @@ static void test_no_series_is_there_twice(void **state)
 	free(again);
 }
 
-static void test_out_of_memory_is_told(void **state)
+static void test_out_of_memory_is_returned(void **state)
 {
 	int r = -ENOMEM;
 
@@ -278,11 +279,11 @@ TEST_GROUP(packet_series)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_series_are_the_golden_ones),
 		cmocka_unit_test(test_a_family_of_both_is_on_the_page_once),
-		cmocka_unit_test(test_what_is_not_seen_has_no_series),
-		cmocka_unit_test(test_without_bpf_nothing_is_said_of_it),
+		cmocka_unit_test(test_invisible_packets_have_no_series),
+		cmocka_unit_test(test_without_bpf_there_are_no_bpf_series),
 		cmocka_unit_test(test_every_shared_family_is_one_of_the_dictionary),
 		cmocka_unit_test(test_no_series_is_there_twice),
-		cmocka_unit_test(test_out_of_memory_is_told),
+		cmocka_unit_test(test_out_of_memory_is_returned),
 	};
 
 	return test_group_run(tests, find_family, NULL);

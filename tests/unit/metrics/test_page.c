@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +23,7 @@ static void assert_body(const struct page *p, enum metrics_format format, const 
 	assert_string_equal(s, expected);
 }
 
-static void one_text_two_spellings(void **state)
+static void both_formats_have_their_names(void **state)
 {
 	struct page *p = page_new();
 
@@ -44,13 +45,50 @@ static void one_text_two_spellings(void **state)
 		    "# HELP roce_port_state How.\n# TYPE roce_port_state gauge\n"
 		    "roce_port_state{device=\"a\"} 4\n");
 	assert_body(p, METRICS_OPENMETRICS,
-		    "# HELP roce_bytes Bytes.\n# TYPE roce_bytes counter\n"
+		    "# HELP roce_bytes Bytes.\n# TYPE roce_bytes counter\n# UNIT roce_bytes bytes\n"
 		    "roce_bytes_total{device=\"a\"} 1\n"
 		    "# HELP roce_port Who.\n# TYPE roce_port info\n"
 		    "roce_port_info{device=\"a\"} 1\n"
 		    "# HELP roce_port_state How.\n# TYPE roce_port_state gauge\n"
 		    "roce_port_state{device=\"a\"} 4\n"
 		    "# EOF\n");
+	page_unref(p);
+}
+
+/* Next to each of their samples, because OpenMetrics requires the samples of one series to be
+ * adjacent. */
+static void created_is_next_to_each_sample(void **state)
+{
+	struct page *p = page_new();
+
+	(void)state;
+	p->created_unix_ms = 1700000000007;
+	page_begin(p, "x_seconds_total", "counter", "X.");
+	text_addf(&p->text, "x_seconds_total{a=\"1 2\"} 3\nx_seconds_total{a=\"}\"} 4\n");
+	page_end(p);
+	page_begin(p, "y_total", "counter", "Y.");
+	text_addf(&p->text, "y_total 5\n");
+	page_end(p);
+	page_begin(p, "z_ratio", "gauge", "Z.");
+	text_addf(&p->text, "z_ratio 6\n");
+	page_end(p);
+	p->created_unix_ms = 0;
+	page_begin(p, "late_total", "counter", "Late.");
+	text_addf(&p->text, "late_total 7\n");
+	page_end(p);
+	assert_body(p, METRICS_PROMETHEUS,
+		    "# HELP x_seconds_total X.\n# TYPE x_seconds_total counter\n"
+		    "x_seconds_total{a=\"1 2\"} 3\nx_seconds_total{a=\"}\"} 4\n"
+		    "# HELP y_total Y.\n# TYPE y_total counter\ny_total 5\n"
+		    "# HELP z_ratio Z.\n# TYPE z_ratio gauge\nz_ratio 6\n"
+		    "# HELP late_total Late.\n# TYPE late_total counter\nlate_total 7\n");
+	assert_body(p, METRICS_OPENMETRICS,
+		    "# HELP x_seconds X.\n# TYPE x_seconds counter\n# UNIT x_seconds seconds\n"
+		    "x_seconds_total{a=\"1 2\"} 3\nx_seconds_created{a=\"1 2\"} 1700000000.007\n"
+		    "x_seconds_total{a=\"}\"} 4\nx_seconds_created{a=\"}\"} 1700000000.007\n"
+		    "# HELP y Y.\n# TYPE y counter\ny_total 5\ny_created 1700000000.007\n"
+		    "# HELP z_ratio Z.\n# TYPE z_ratio gauge\n# UNIT z_ratio ratio\nz_ratio 6\n"
+		    "# HELP late Late.\n# TYPE late counter\nlate_total 7\n# EOF\n");
 	page_unref(p);
 }
 
@@ -108,7 +146,7 @@ static void a_page_lives_as_long_as_its_references(void **state)
 	page_unref(NULL);
 }
 
-static void text_that_cannot_grow_says_so(void **state)
+static void text_without_memory_sets_failed(void **state)
 {
 	struct text t = {0};
 
@@ -156,11 +194,12 @@ static void numbers_in_base_units(void **state)
 TEST_GROUP(page)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_text_two_spellings),
+		cmocka_unit_test(both_formats_have_their_names),
+		cmocka_unit_test(created_is_next_to_each_sample),
 		cmocka_unit_test(help_is_escaped),
 		cmocka_unit_test(a_family_without_samples_is_dropped),
 		cmocka_unit_test(a_page_lives_as_long_as_its_references),
-		cmocka_unit_test(text_that_cannot_grow_says_so),
+		cmocka_unit_test(text_without_memory_sets_failed),
 		cmocka_unit_test(numbers_in_base_units),
 	};
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What BPF reports to diagnosis of NICs, from counts by hand. */
 #include "port_faults.h"
 
@@ -50,7 +51,7 @@ static void each_port_has_its_devices_counts(void **state)
 {
 	(void)state;
 
-	port_faults_tell(ports, N_PORTS, &events);
+	port_faults_set(ports, N_PORTS, &events);
 	assert_float_equal(value(FIRST, SERIES_TX_TIMEOUTS), 0, 0);
 	assert_float_equal(value(SECOND, SERIES_TX_TIMEOUTS), 1, 0);
 	assert_float_equal(value(SECOND, SERIES_HEALTH_REPORTS), 11, 0);
@@ -58,17 +59,17 @@ static void each_port_has_its_devices_counts(void **state)
 	assert_true(isnan(value(UNSEEN, SERIES_TX_TIMEOUTS)));
 }
 
-/* Each after a look in which it was known. */
-static void what_no_program_watches_is_unknown(void **state)
+/* Each after a sample in which it was known. */
+static void unwatched_faults_are_unknown(void **state)
 {
 	(void)state;
 
-	port_faults_tell(ports, N_PORTS, &events);
+	port_faults_set(ports, N_PORTS, &events);
 	events.faults_watched[NIC_FAULT_TX_TIMEOUT] = false;
-	port_faults_tell(ports, N_PORTS, &events);
+	port_faults_set(ports, N_PORTS, &events);
 	assert_true(isnan(value(SECOND, SERIES_TX_TIMEOUTS)));
 	assert_float_equal(value(SECOND, SERIES_HEALTH_REPORTS), 11, 0);
-	port_faults_tell(ports, N_PORTS, NULL);
+	port_faults_set(ports, N_PORTS, NULL);
 	assert_true(isnan(value(SECOND, SERIES_HEALTH_REPORTS)));
 }
 
@@ -76,7 +77,7 @@ TEST_GROUP(port_faults)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(each_port_has_its_devices_counts, setup),
-		cmocka_unit_test_setup(what_no_program_watches_is_unknown, setup),
+		cmocka_unit_test_setup(unwatched_faults_are_unknown, setup),
 	};
 
 	return test_group_run(tests, NULL, NULL);

@@ -1,4 +1,5 @@
-/* What diagnosis is told: from a host, a sample and the holders by hand. */
+// SPDX-License-Identifier: Apache-2.0
+/* The input of the diagnosis, from a host, a sample and holders made by hand. */
 #include "port_observer.h"
 
 #include <setjmp.h>
@@ -51,7 +52,7 @@ struct fixture {
 	struct sample sample;
 	struct pod_device held;
 	struct resource_table table;
-	struct observer_scene scene;
+	struct observer_inputs inputs;
 	struct port_observer *observer;
 	struct observation o;
 };
@@ -98,7 +99,7 @@ static int setup(void **state)
 				      .resource = "rocelet.dev/roce",
 				      .id = VF_ID};
 	f->table = (struct resource_table){.generation = 1, .held = {.devices = &f->held, .n = 1}};
-	f->scene = (struct observer_scene){
+	f->inputs = (struct observer_inputs){
 		.host = &f->host, .host_generation = 1, .resources = &f->table, .unix_ms = 1000000};
 	f->observer = port_observer_new();
 	assert_non_null(f->observer);
@@ -118,7 +119,7 @@ static int teardown(void **state)
 
 static const struct port_observation *look(struct fixture *f, size_t port)
 {
-	assert_int_equal(port_observer_look(f->observer, &f->sample, &f->scene, &f->o), 0);
+	assert_int_equal(port_observer_observe(f->observer, &f->sample, &f->inputs, &f->o), 0);
 	assert_true(port < f->o.n_ports);
 	return &f->o.ports[port];
 }
@@ -137,26 +138,26 @@ static void test_a_card_without_a_driver(void **state)
 
 	dead->driver[0] = '\0';
 	look(f, 0);
-	assert_int_equal(f->o.n_ports, 2); /* of a chip nobody knows */
+	assert_int_equal(f->o.n_ports, 2); /* an unknown chip */
 	f->host.functions[0].vendor = dead->vendor = 0x15b3;
 	f->host.functions[0].device = dead->device = 0x1021;
-	f->scene.host_generation++;
+	f->inputs.host_generation++;
 	o = look(f, 2);
 	assert_string_equal(o->device, "0000:81:00.0");
 	assert_true(o->health.driverless && o->visible);
 	assert_false(f->o.ports[0].health.driverless);
 	strcpy(dead->driver, "vfio-pci");
-	f->scene.host_generation++;
+	f->inputs.host_generation++;
 	look(f, 0);
 	assert_int_equal(f->o.n_ports, 2);
 	dead->driver[0] = '\0';
 	dead->device = 0x101e;
-	f->scene.host_generation++;
+	f->inputs.host_generation++;
 	look(f, 0);
 	assert_int_equal(f->o.n_ports, 2);
 }
 
-/* The only card: its device vanishes, then the card itself, and it comes back. */
+/* The only card: its device is removed, then the card itself, and it returns. */
 static void test_the_only_card_is_lost(void **state)
 {
 	struct fixture *f = *state;
@@ -167,23 +168,40 @@ static void test_the_only_card_is_lost(void **state)
 	f->host.functions[0].vendor = 0x15b3;
 	strcpy(f->host.functions[0].driver, "");
 	f->host.n_rdma = 0;
-	f->scene.host_generation++;
+	f->inputs.host_generation++;
 	o = look(f, 0);
 	assert_int_equal(f->o.n_ports, 1); /* VFs come and go */
 	assert_string_equal(o->device, f->host.functions[0].id);
 	assert_true(o->health.driverless && !o->health.unreachable);
 	f->host.n_functions = 0;
-	f->scene.host_generation++;
+	f->inputs.host_generation++;
 	o = look(f, 0);
 	assert_int_equal(f->o.n_ports, 1);
 	assert_true(o->health.driverless && o->health.unreachable);
-	f->scene.host_generation++;
+	f->inputs.host_generation++;
 	assert_true(look(f, 0)->health.unreachable);
 	f->host.n_functions = n_functions;
 	f->host.n_rdma = n_rdma;
-	f->scene.host_generation++;
+	f->inputs.host_generation++;
 	assert_false(look(f, 0)->health.driverless);
 	assert_int_equal(f->o.n_ports, 2);
+}
+
+/* Read while it was being deleted: its driver and its netdev were already removed, so it was its
+ * own function. */
+static void test_a_soft_device_that_is_deleted_is_not_lost(void **state)
+{
+	struct fixture *f = *state;
+	struct rdma_dev *soft = build_rdma(&f->host, "rxe_storm", "rxe_storm");
+
+	soft->driver[0] = '\0';
+	look(f, 0);
+	assert_int_equal(f->o.n_ports, 3);
+	f->host.n_rdma--;
+	f->inputs.host_generation++;
+	look(f, 0);
+	assert_int_equal(f->o.n_ports, 2);
+	f->host.n_rdma++;
 }
 
 static void test_character_devices(void **state)
@@ -192,24 +210,24 @@ static void test_character_devices(void **state)
 
 	strcpy(f->host.rdma[0].uverbs, "uverbs0");
 	strcpy(f->host.rdma[1].uverbs, "uverbs1");
-	assert_false(look(f, 0)->health.no_uverbs); /* built without umad and issm, perhaps */
+	assert_false(look(f, 0)->health.no_uverbs); /* may have been built without umad and issm */
 	assert_false(look(f, 0)->health.no_umad);
 	f->host.rdma[0].no_uverbs_node = true;
 	f->host.rdma[1].no_umad_node = true;
-	f->scene.host_generation++;
+	f->inputs.host_generation++;
 	assert_true(look(f, 0)->health.no_uverbs);
 	assert_false(look(f, 1)->health.no_uverbs);
 	assert_true(look(f, 1)->health.no_umad);
 	f->host.rdma[0].no_uverbs_node = false;
 	f->host.rdma[0].uverbs[0] = '\0';
-	f->scene.host_generation++;
+	f->inputs.host_generation++;
 	assert_true(look(f, 0)->health.no_uverbs);
 	f->host.rdma[1].uverbs[0] = '\0';
-	f->scene.host_generation++;
-	assert_false(look(f, 0)->health.no_uverbs); /* nothing shows that it could have one */
+	f->inputs.host_generation++;
+	assert_false(look(f, 0)->health.no_uverbs); /* no evidence that it could have one */
 }
 
-/* In a container whose /dev is its own (the overlay observe) there is no node at all. */
+/* In a container with its own /dev (the overlay observe) there are no nodes at all. */
 static void test_nodes_that_cannot_be_seen(void **state)
 {
 	struct fixture *f = *state;
@@ -223,12 +241,12 @@ static void test_nodes_that_cannot_be_seen(void **state)
 	assert_false(look(f, 0)->health.no_uverbs);
 	assert_false(look(f, 1)->health.no_umad);
 	f->host.rdma_cm = RDMA_CM_THERE;
-	f->scene.host_generation++;
+	f->inputs.host_generation++;
 	assert_true(look(f, 0)->health.no_uverbs);
 	assert_true(look(f, 1)->health.no_umad);
 	f->host.rdma_cm = RDMA_CM_NO_NODE;
 	f->host.rdma[1].no_uverbs_node = false;
-	f->scene.host_generation++;
+	f->inputs.host_generation++;
 	assert_true(look(f, 0)->health.no_uverbs);
 }
 
@@ -241,14 +259,14 @@ static void test_a_pod_that_ends_is_no_flap(void **state)
 	f->host.netdevs[1].flags = IFF_UP;
 	assert_false(look(f, 1)->admin_down);
 	f->host.netdevs[0].carrier = CARRIER_UNKNOWN;
-	f->scene.host_generation++;
+	f->inputs.host_generation++;
 	assert_false(look(f, 1)->admin_down);
 	f->host.netdevs[0].carrier = CARRIER_ON;
-	f->scene.host_generation++;
+	f->inputs.host_generation++;
 	assert_true(look(f, 1)->admin_down);
 	assert_true(look(f, 1)->visible);
 	f->host.rdma[1].ports[0].state = PORT_ACTIVE;
-	f->scene.host_generation++;
+	f->inputs.host_generation++;
 	assert_false(look(f, 1)->admin_down);
 }
 
@@ -262,14 +280,14 @@ static void test_soft_roce_without_its_netdev(void **state)
 	assert_true(look(f, 1)->visible);
 	rxe->function[0] = '\0';
 	rxe->ports[0].netdev_ifindex = 0;
-	f->scene.host_generation++;
+	f->inputs.host_generation++;
 	assert_false(look(f, 1)->visible);
 	rxe->ports[0].state = PORT_ACTIVE;
-	f->scene.host_generation++;
+	f->inputs.host_generation++;
 	assert_true(look(f, 1)->visible);
 }
 
-/* Until another version of them is named, nobody looks for them again. */
+/* Settings are not looked up again until their generation changes. */
 static void test_settings(void **state)
 {
 	struct settings_row rows[] = {{.device = "mlx5_0", .port = 1, .settings.pfc = 8},
@@ -278,16 +296,16 @@ static void test_settings(void **state)
 	struct fixture *f = *state;
 
 	assert_null(look(f, 0)->settings);
-	f->scene.settings = &table;
-	f->scene.settings_generation = 1;
+	f->inputs.settings = &table;
+	f->inputs.settings_generation = 1;
 	assert_ptr_equal(look(f, 0)->settings, &rows[0].settings);
 	assert_null(look(f, 1)->settings);
 	strcpy(rows[1].device, "mlx5_1");
 	assert_null(look(f, 1)->settings);
-	f->scene.settings_generation = 2;
+	f->inputs.settings_generation = 2;
 	assert_ptr_equal(look(f, 1)->settings, &rows[1].settings);
-	f->scene.settings = NULL;
-	f->scene.settings_generation = 3;
+	f->inputs.settings = NULL;
+	f->inputs.settings_generation = 3;
 	assert_null(look(f, 0)->settings);
 }
 
@@ -314,7 +332,7 @@ static void test_readings_in_base_units(void **state)
 	assert_string_equal(f->o.ports[1].bytes_source, "sysfs");
 }
 
-/* The last value of a counter that cannot be read is none. */
+/* The last value of an unreadable counter does not count as a value. */
 static void test_absent_is_unknown(void **state)
 {
 	struct fixture *f = *state;
@@ -326,7 +344,7 @@ static void test_absent_is_unknown(void **state)
 	assert_true(isnan(f->o.ports[0].value[SERIES_BYTES_SENT]));
 }
 
-static void test_what_the_host_knows(void **state)
+static void test_properties_from_the_host(void **state)
 {
 	struct fixture *f = *state;
 	const struct port_observation *pf = look(f, 0), *vf = pf + 1;
@@ -354,8 +372,8 @@ static void test_the_host_is_followed(void **state)
 	look(f, 0);
 	find_rdma(&f->host, "mlx5_0")->ports[0].state = PORT_DOWN;
 	find_rdma(&f->host, "mlx5_1")->nsid = NSID_ELSEWHERE;
-	assert_int_equal(look(f, 0)->state, PORT_ACTIVE); /* it is the same version */
-	f->scene.host_generation++;
+	assert_int_equal(look(f, 0)->state, PORT_ACTIVE); /* the same generation */
+	f->inputs.host_generation++;
 	assert_int_equal(look(f, 0)->state, PORT_DOWN);
 	assert_false(f->o.ports[1].visible);
 	assert_value(f->o.ports, SERIES_BYTES_RECEIVED, 100);
@@ -375,7 +393,7 @@ static void test_holders(void **state)
 	f->table.generation++;
 	f->sample.taken_ms += 1000;
 	assert_true(look(f, 1)->n_pods == 1 && f->o.ports[1].pods[0].ended);
-	f->scene.host_generation++; /* another change does not make it younger */
+	f->inputs.host_generation++; /* another change does not make it younger */
 	f->sample.taken_ms += 59000;
 	assert_int_equal(look(f, 1)->n_pods, 1);
 	f->sample.taken_ms += 1000;
@@ -384,7 +402,7 @@ static void test_holders(void **state)
 	f->table.held.n = 1;
 	f->table.generation++;
 	assert_true(look(f, 1)->n_pods == 1 && !f->o.ports[1].pods[0].ended);
-	f->scene.resources = NULL;
+	f->inputs.resources = NULL;
 	assert_true(look(f, 1)->n_pods == 1 && f->o.ports[1].pods[0].ended);
 }
 
@@ -416,16 +434,16 @@ static void test_queue_pairs(void **state)
 	struct fixture *f = *state;
 
 	assert_false(look(f, 0)->qps.known);
-	f->scene.qps = &qps;
+	f->inputs.qps = &qps;
 	assert_int_equal(look(f, 0)->qps.count, 7);
 	assert_false(f->o.ports[1].qps.known);
-	f->scene.qps = NULL;
+	f->inputs.qps = NULL;
 	assert_false(look(f, 0)->qps.known);
 }
 
-/* The device's own counter has precedence, even while it cannot be read: the two have nothing to do
- * with each other, and what lies between them is no rate. */
-static void test_packets_stand_back(void **state)
+/* The device's own counter has precedence, even while it cannot be read: the two counters are
+ * unrelated, so their difference is no rate. */
+static void test_the_devices_counters_override_packets(void **state)
 {
 	struct roce_counts counts[1][N_ROCE_DIRECTIONS] = {{{.bytes = 77, .cnp = 8}}};
 	struct packet_port watched = {.device_port = 1, .hook = PACKET_HOOK_TCX};
@@ -434,17 +452,17 @@ static void test_packets_stand_back(void **state)
 
 	strcpy(watched.device, "mlx5_1");
 	strcpy(find_rdma(&f->host, "mlx5_1")->driver, "rxe");
-	f->scene.packets = &packets;
+	f->inputs.packets = &packets;
 	assert_value(look(f, 1), SERIES_CNP_RECEIVED, 8);
 	assert_value(&f->o.ports[1], SERIES_BYTES_RECEIVED, 7);
 	assert_string_equal(f->o.ports[1].bytes_source, "sysfs");
 	f->readings[2].state = READING_ABSENT;
 	assert_true(isnan(look(f, 1)->value[SERIES_BYTES_RECEIVED]));
-	f->scene.packets = NULL;
+	f->inputs.packets = NULL;
 	assert_true(isnan(look(f, 1)->value[SERIES_CNP_RECEIVED]));
 }
 
-/* What rxe calls a link that went down is its netdev on the way to a pod. */
+/* A link-down counted by rxe is its netdev moving to a pod. */
 static void test_moves_of_soft_roce(void **state)
 {
 	static const struct family fell = {"roce_phy_link_down_total", "", METRIC_COUNTER};
@@ -453,7 +471,7 @@ static void test_moves_of_soft_roce(void **state)
 	f->readings[4] = (struct reading){&fell, 1, UNIT_ONE, READING_OK, 1, ""};
 	assert_value(look(f, 0), SERIES_LINK_DOWN, 1);
 	strcpy(f->host.rdma[0].driver, "rxe");
-	f->scene.host_generation++;
+	f->inputs.host_generation++;
 	assert_true(isnan(look(f, 0)->value[SERIES_LINK_DOWN]));
 }
 
@@ -474,11 +492,11 @@ static void test_one_port(void **state)
 	struct fixture *f = *state;
 	double value[N_SERIES];
 
-	assert_null(port_observer_look_at(f->observer, &f->sample, 1, value));
+	assert_null(port_observer_reread(f->observer, &f->sample, 1, value));
 	look(f, 0);
 	f->readings[6].value = 2500000;
 	f->readings[2].value = 70;
-	assert_ptr_equal(port_observer_look_at(f->observer, &f->sample, 1, value), f->o.ports);
+	assert_ptr_equal(port_observer_reread(f->observer, &f->sample, 1, value), f->o.ports);
 	assert_float_equal(value[SERIES_PAUSE_SENT + 3], 2.5, 1e-9);
 	assert_float_equal(value[SERIES_BYTES_RECEIVED], 100, 1e-9);
 	assert_true(isnan(value[SERIES_CE]));
@@ -487,47 +505,47 @@ static void test_one_port(void **state)
 	assert_value(&f->o.ports[1], SERIES_BYTES_RECEIVED, 7);
 	/* A device as a whole, and a port that the host has not. */
 	assert_int_equal(sampled[0].port, 0);
-	assert_null(port_observer_look_at(f->observer, &f->sample, 3, value));
+	assert_null(port_observer_reread(f->observer, &f->sample, 3, value));
 	f->sample.layout++;
-	assert_null(port_observer_look_at(f->observer, &f->sample, 1, value));
-	/* And after it readings are those of all ports again. */
+	assert_null(port_observer_reread(f->observer, &f->sample, 1, value));
+	/* Afterwards the readings are those of all ports again. */
 	assert_value(look(f, 0), SERIES_PAUSE_SENT + 3, 2.5);
 	assert_value(&f->o.ports[1], SERIES_BYTES_RECEIVED, 70);
 }
 
-static void test_what_bursts_saw(void **state)
+static void test_results_of_bursts(void **state)
 {
 	struct fixture *f = *state;
 	struct thresholds limits;
 	double value[N_SERIES];
 
 	thresholds_init(&limits);
-	f->scene.bursts = bursts_new(&limits);
-	assert_non_null(f->scene.bursts);
-	assert_int_equal(bursts_follow(f->scene.bursts, &f->sample), 0);
-	assert_true(isnan(look(f, 0)->stood_sent_s));
-	bursts_want(f->scene.bursts, 1, BURST_PAUSED, 5000);
-	bursts_admit(f->scene.bursts, 5000);
+	f->inputs.bursts = bursts_new(&limits);
+	assert_non_null(f->inputs.bursts);
+	assert_int_equal(bursts_follow(f->inputs.bursts, &f->sample), 0);
+	assert_true(isnan(look(f, 0)->stalled_sent_s));
+	bursts_want(f->inputs.bursts, 1, BURST_PAUSED, 5000);
+	bursts_admit(f->inputs.bursts, 5000);
 	for (uint64_t ms = 5000; ms < 5500; ms += 20) {
 		f->readings[6].value += 20000;
-		port_observer_look_at(f->observer, &f->sample, 1, value);
-		bursts_look(f->scene.bursts, 1, value, 25e9, 4096, 1, ms * 1000000);
+		port_observer_reread(f->observer, &f->sample, 1, value);
+		bursts_add_reading(f->inputs.bursts, 1, value, 25e9, 4096, 1, ms * 1000000);
 	}
-	assert_true(look(f, 0)->stood_sent_s > 0.4);
-	assert_true(isnan(f->o.ports[1].stood_sent_s));
-	/* Told once. */
-	assert_true(isnan(look(f, 0)->stood_sent_s));
-	bursts_free(f->scene.bursts);
+	assert_true(look(f, 0)->stalled_sent_s > 0.4);
+	assert_true(isnan(f->o.ports[1].stalled_sent_s));
+	/* Reported once. */
+	assert_true(isnan(look(f, 0)->stalled_sent_s));
+	bursts_free(f->inputs.bursts);
 }
 
-static void test_nothing_to_see(void **state)
+static void test_an_empty_host(void **state)
 {
 	struct fixture *f = *state;
 
 	host_done(&f->host);
 	f->sample = (struct sample){.taken_ms = 1, .layout = 2};
-	f->scene.resources = NULL;
-	assert_int_equal(port_observer_look(f->observer, &f->sample, &f->scene, &f->o), 0);
+	f->inputs.resources = NULL;
+	assert_int_equal(port_observer_observe(f->observer, &f->sample, &f->inputs, &f->o), 0);
 	assert_int_equal(f->o.n_ports, 0);
 }
 
@@ -538,22 +556,25 @@ TEST_GROUP(port_observer)
 		cmocka_unit_test_setup_teardown(test_settings, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_a_card_without_a_driver, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_the_only_card_is_lost, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_soft_device_that_is_deleted_is_not_lost,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(test_character_devices, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_nodes_that_cannot_be_seen, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_a_pod_that_ends_is_no_flap, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_soft_roce_without_its_netdev, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_absent_is_unknown, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_what_the_host_knows, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_properties_from_the_host, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_the_host_is_followed, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_holders, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_soft_roce_in_a_pod, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_queue_pairs, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_packets_stand_back, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_the_devices_counters_override_packets, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(test_moves_of_soft_roce, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_another_layout, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_one_port, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_what_bursts_saw, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_nothing_to_see, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_results_of_bursts, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_an_empty_host, setup, teardown),
 	};
 
 	return test_group_run(tests, NULL, NULL);

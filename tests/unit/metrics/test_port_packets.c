@@ -1,4 +1,5 @@
-/* What BPF tells diagnosis of soft-RoCE ports, from counts by hand. */
+// SPDX-License-Identifier: Apache-2.0
+/* BPF's counts of soft-RoCE ports as input of the diagnosis, made by hand. */
 #include "port_packets.h"
 
 #include <errno.h>
@@ -57,7 +58,7 @@ static int teardown(void **state)
 
 static const double *tell(struct fixture *f, size_t port)
 {
-	port_packets_tell(f->ports, N_PORTS, &f->packets, &f->events);
+	port_packets_set(f->ports, N_PORTS, &f->packets, &f->events);
 	return f->ports[port].value;
 }
 
@@ -113,7 +114,7 @@ static void test_packets(void **state)
 	assert_string_equal(f->ports[SOFT].bytes_source, "bpf");
 }
 
-/* Before the first packet: what has been seen of none is none. */
+/* Before the first packet all counters are 0. */
 static void test_quiet_from_the_start(void **state)
 {
 	struct fixture *f = *state;
@@ -154,7 +155,7 @@ static void assert_unknown(struct fixture *f)
 }
 
 /* Each time after a sample in which it was known. */
-static void test_nobody_looks(void **state)
+static void test_unwatched_ports_are_unknown(void **state)
 {
 	struct fixture *f = *state;
 
@@ -169,11 +170,11 @@ static void test_nobody_looks(void **state)
 	assert_unknown(f);
 	strcpy(f->watched[SOFT].device, "gone");
 	assert_unknown(f);
-	port_packets_tell(f->ports, N_PORTS, NULL, NULL);
+	port_packets_set(f->ports, N_PORTS, NULL, NULL);
 	assert_int_equal(known(&f->ports[SOFT]), 0);
 }
 
-static void test_only_what_is_received(void **state)
+static void test_xdp_counts_received_packets_only(void **state)
 {
 	struct fixture *f = *state;
 
@@ -210,8 +211,9 @@ TEST_GROUP(port_packets)
 		cmocka_unit_test_setup_teardown(test_quiet_from_the_start, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_own_source_of_bytes, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_not_of_nics, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_nobody_looks, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_only_what_is_received, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_unwatched_ports_are_unknown, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_xdp_counts_received_packets_only, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(test_events, setup, teardown),
 	};
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Queue pairs on the metrics page. */
 #include "qp_series.h"
 
@@ -50,7 +51,8 @@ static void test_numbers(void **state)
 			"roce_qps{device=\"rxe_a\",state=\"ERR\"} 1\n"
 			"roce_qps{device=\"rxe_b\",state=\"RTS\"} 1\n"
 			"roce_qp_failures_total{device=\"rxe\\\"a\",reason=\"RETRY_EXC_ERR\"} 5\n");
-	qp_summary_build(&s, &t, false, f); /* a table that is read now and then is not told */
+	/* a table that is read only on request gives no series */
+	qp_summary_build(&s, &t, false, f);
 	assert_page(&s, "roce_qp_failures_total{device=\"rxe\\\"a\",reason=\"RETRY_EXC_ERR\"} 5\n");
 	qp_table_done(&t);
 	free(f);
@@ -66,8 +68,8 @@ static size_t count_lines(const struct page *p, const char *word)
 	return n;
 }
 
-/* increase() does not see a rise that a series begins with; and where nobody looks there is no 0.
- */
+/* increase() does not see an increase with which a series begins; without detection there is no
+ * series. */
 static void test_failures_begin_at_0(void **state)
 {
 	static const bool all[] = {true, true, true}, none[] = {false, false, false};

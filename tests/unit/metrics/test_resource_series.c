@@ -1,4 +1,5 @@
-/* The series of what is offered, and the labels of who holds a device. */
+// SPDX-License-Identifier: Apache-2.0
+/* The series of offered devices, and the labels of their holders. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,10 +8,12 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "golden.h"
+#include "health.h"
 #include "host_series.h"
 #include "resource_series.h"
 #include "resource_tables.h"
@@ -24,21 +27,48 @@ static void test_every_family(void **state)
 	(void)state;
 	resource_table_small(&t);
 	for (enum resource_family f = 0; f < N_RESOURCE_FAMILIES; f++)
-		resource_series(&text, f, &t);
+		resource_series(&text, f, &t, false);
 	assert_false(text.failed);
 	assert_golden_text("tests/golden/resources.prom", text.data, text.len);
 	text_done(&text);
 	resource_table_done(&t);
 }
 
-static void test_nothing_is_offered(void **state)
+/* By default: what is wrong with a device, and not each that is well, nor each slot. */
+static void test_default_series(void **state)
+{
+	struct resource_table t;
+	struct text text = {0};
+
+	(void)state;
+	resource_table_small(&t);
+	for (size_t i = 0; i < t.n_devices; i++)
+		t.devices[i].reasons |= HEALTH_BIT(HEALTH_NO_CHARDEV);
+	for (enum resource_family f = 0; f < N_RESOURCE_FAMILIES; f++)
+		resource_series(&text, f, &t, true);
+	text_add(&text, "", 1);
+	assert_null(strstr(text.data, "rocelet_device_healthy"));
+	assert_non_null(
+		strstr(text.data, "rocelet_device_unhealthy{resource=\"rocelet.dev/roce\","));
+	for (size_t i = 0; i < t.n_resources; i++) {
+		char slot[512];
+
+		snprintf(slot, sizeof(slot), "rocelet_device_unhealthy{resource=\"%s\"",
+			 t.resources[i].name);
+		assert_int_equal(!strstr(text.data, slot), t.resources[i].shared);
+	}
+	text_done(&text);
+	resource_table_done(&t);
+}
+
+static void test_without_resources_there_are_no_series(void **state)
 {
 	struct resource_table t = {0};
 	struct text text = {0};
 
 	(void)state;
 	for (enum resource_family f = 0; f < N_RESOURCE_FAMILIES; f++)
-		resource_series(&text, f, &t);
+		resource_series(&text, f, &t, false);
 	assert_int_equal(text.len, 0);
 	text_done(&text);
 }
@@ -62,13 +92,13 @@ static void test_holder(void **state)
 {
 	(void)state;
 	assert_holder("0000:03:00.2", "job-7");
-	assert_holder("0000:03:00.3", NULL); /* reserved, pod not known yet */
+	assert_holder("0000:03:00.3", NULL); /* reserved; the pod is not known yet */
 	assert_holder("0000:03:00.4", NULL); /* free */
 	assert_holder("0000:03:00.0", NULL); /* shared */
 	assert_holder("", NULL);
 }
 
-/* Another device plugin's allocation is told as well: its IDs are bus names, too, or RDMA names. */
+/* Another device plugin's allocation is reported, too: its IDs are bus names or RDMA names. */
 static void test_holder_by_another_plugin(void **state)
 {
 	const struct pod_device other = {
@@ -84,7 +114,7 @@ static void test_holder_by_another_plugin(void **state)
 	resource_table_done(&t);
 }
 
-static void test_two_containers_are_not_one(void **state)
+static void test_two_containers_are_no_single_holder(void **state)
 {
 	const struct pod_device other = {
 		.resource = "example.com/other", .id = "0000:03:00.2", .pod = "second"};
@@ -113,7 +143,7 @@ static void test_port_labels(void **state)
 	resource_table_done(&t);
 }
 
-/* The kubelet's checkpoint knows a pod by its uid only. */
+/* The kubelet's checkpoint has only the pod's uid. */
 static void test_a_pod_without_a_name(void **state)
 {
 	struct pod_device d = {.namespace = "",
@@ -128,7 +158,7 @@ static void test_a_pod_without_a_name(void **state)
 	(void)state;
 	assert_int_equal(pod_list_push(&t.held, &d), 0);
 	text_add_port(&text, "mlx5_9", 1, resource_table_holder(&t, "", "mlx5_9"));
-	resource_series(&text, RESOURCE_DEVICE_INFO, &t);
+	resource_series(&text, RESOURCE_DEVICE_INFO, &t, false);
 	text_add(&text, "", 1);
 	assert_string_equal(text.data, "{device=\"mlx5_9\",port=\"1\""
 				       "rocelet_device_allocated_info{resource=\"example.com/x\","
@@ -159,10 +189,11 @@ TEST_GROUP(resource_series)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_family),
-		cmocka_unit_test(test_nothing_is_offered),
+		cmocka_unit_test(test_default_series),
+		cmocka_unit_test(test_without_resources_there_are_no_series),
 		cmocka_unit_test(test_holder),
 		cmocka_unit_test(test_holder_by_another_plugin),
-		cmocka_unit_test(test_two_containers_are_not_one),
+		cmocka_unit_test(test_two_containers_are_no_single_holder),
 		cmocka_unit_test(test_port_labels),
 		cmocka_unit_test(test_a_pod_without_a_name),
 		cmocka_unit_test(test_copy),

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The sampler in a loop: when it samples, what it publishes, and how it ends. The pool of workers
  * has one thread here, which a test can keep busy: a sample is then in flight for as long as the
  * test wants. */
@@ -18,6 +19,7 @@
 #include "loop_helpers.h"
 #include "packet_ports.h"
 #include "page_text.h"
+#include "report_reader.h"
 #include "sampler.h"
 #include "sysfs_tree.h"
 #include "test_group.h"
@@ -40,12 +42,14 @@ struct fixture {
 	unsigned wanted; /* see until_published() */
 	unsigned judged;
 	enum port_watch watch;	      /* of the only port in the last report */
-	bool knows_marks;	      /* what rests on them is decided in it */
+	bool knows_marks;	      /* decides whether rules that need marks are decided */
 	struct packet_ports *packets; /* NULL = none are counted */
 	struct fake_packet_ports fake;
 	const struct thresholds *limits; /* NULL = nothing is judged */
 	bool port_counters;
-	uv_timer_t marking;	/* its data is NULL while nobody marks */
+	bool wants_no_page;
+	unsigned pageless;	/* samples without a page */
+	uv_timer_t marking;	/* its data is NULL unless a test marks packets */
 	unsigned long received; /* packets */
 	/* A worker that waits until it is let go. */
 	uv_work_t blocker;
@@ -65,7 +69,8 @@ static void on_page(struct page *page, void *arg)
 	struct fixture *f = arg;
 
 	page_unref(f->page);
-	f->page = page_ref(page);
+	f->page = page ? page_ref(page) : NULL;
+	f->pageless += !page;
 	f->published++;
 }
 
@@ -79,8 +84,12 @@ static void on_diagnosed(const struct diagnosis_report *report, void *arg)
 	assert_string_equal(report->ports[0].device, "mlx5_0");
 	f->watch = report->ports[0].watch;
 	f->knows_marks = true;
-	for (size_t i = 0; i < report->n_undecided; i++)
-		f->knows_marks &= report->undecided[i].missing != SERIES_CE;
+	for (size_t i = 0; i < report->n_ports; i++) {
+		const struct undecided_list *u = report->ports[i].undecided;
+
+		for (size_t k = 0; u && k < u->n; k++)
+			f->knows_marks &= u->items[k].missing != SERIES_CE;
+	}
 	f->judged++;
 }
 
@@ -106,6 +115,11 @@ static struct packet_view *view_packets(void *arg)
 	return packet_ports_view(((struct fixture *)arg)->packets);
 }
 
+static bool wants_page(void *arg)
+{
+	return !((struct fixture *)arg)->wants_no_page;
+}
+
 static void open_sampler(struct fixture *f, uint32_t interval_ms)
 {
 	const struct sampler_opts opts = {.interval_ms = interval_ms,
@@ -113,6 +127,7 @@ static void open_sampler(struct fixture *f, uint32_t interval_ms)
 					  .limits = f->limits};
 	const struct sampler_hooks hooks = {.describe = describe,
 					    .packets = view_packets,
+					    .wants_page = wants_page,
 					    .diagnosed = f->limits ? on_diagnosed : NULL,
 					    .done = on_page,
 					    .arg = f};
@@ -227,7 +242,7 @@ static void test_a_wake_publishes_a_page(void **state)
 	sampler_wake(f->sampler);
 	until_published(f, 1);
 	assert_true(shows(f, CNP_SENT, "mlx5_0", "42"));
-	/* What the loop knows was asked for before, and what happened is counted after. */
+	/* The daemon's state is requested before the sample, and its result counted afterwards. */
 	assert_true(shows(f, "rocelet_inventory_generation %s%s\n", "", "1001"));
 	assert_int_equal(f->self.samples, 1);
 }
@@ -250,6 +265,28 @@ static void test_the_sampler_keeps_one_page(void **state)
 	page_unref(first);
 }
 
+static void test_pages_are_rendered_on_demand(void **state)
+{
+	struct fixture *f = *state;
+	struct page *first;
+
+	open_sampler(f, HOUR_MS);
+	sampler_wake(f->sampler);
+	until_published(f, 1);
+	first = page_ref(f->page);
+	f->wants_no_page = true;
+	sampler_wake(f->sampler);
+	until_published(f, 2);
+	assert_int_equal(f->pageless, 1);
+	assert_null(f->page);
+	assert_int_equal(first->refs, 1); /* the sampler keeps no reference, either */
+	page_unref(first);
+	f->wants_no_page = false;
+	sampler_wake(f->sampler);
+	until_published(f, 3);
+	assert_true(shows(f, CNP_SENT, "mlx5_0", "42"));
+}
+
 static bool is_judged_healthy(void *arg)
 {
 	return ((struct fixture *)arg)->watch == WATCH_JUDGED;
@@ -270,6 +307,93 @@ static void test_samples_are_judged(void **state)
 	limits.value[LIMIT_warming_seconds] = 0;
 	sampler_judge_by(f->sampler, &limits);
 	assert_true(loop_until(&f->loop, is_judged_healthy, f, PATIENCE_MS));
+}
+
+/* A reader whose work ends when the fixture lets it go. */
+struct slow_reader {
+	struct report_reader reader;
+	struct fixture *f;
+	pthread_t loop;
+	bool waits, on_loop, got_report, done;
+	unsigned described; /* samples begun when it ended */
+};
+
+static void read_slowly(struct report_reader *reader, const struct diagnosis_report *report)
+{
+	struct slow_reader *r = (struct slow_reader *)reader; /* its first member */
+
+	r->got_report = report && report->n_ports > 0;
+	r->on_loop = pthread_equal(pthread_self(), r->loop);
+	if (r->waits && !r->on_loop)
+		uv_sem_wait(&r->f->go);
+}
+
+static void on_read_slowly(struct report_reader *reader)
+{
+	struct slow_reader *r = (struct slow_reader *)reader;
+
+	r->described = r->f->described;
+	r->done = true;
+}
+
+static struct slow_reader slow_reader(struct fixture *f, bool waits)
+{
+	return (struct slow_reader){.reader = {.read = read_slowly, .done = on_read_slowly},
+				    .f = f,
+				    .loop = pthread_self(),
+				    .waits = waits};
+}
+
+static bool is_read_slowly(void *arg)
+{
+	return ((struct slow_reader *)arg)->done;
+}
+
+static bool has_turned_often(void *arg)
+{
+	return ++*(unsigned *)arg > 20;
+}
+
+/* The loop goes on while a report is read; a sample requested meanwhile comes next. */
+static void test_a_report_is_read_beside_the_loop(void **state)
+{
+	struct fixture *f = *state;
+	struct slow_reader first = slow_reader(f, true), second = slow_reader(f, false);
+	struct thresholds limits;
+	unsigned turns = 0;
+
+	thresholds_init(&limits);
+	f->limits = &limits;
+	open_sampler(f, HOUR_MS);
+	sampler_wake(f->sampler);
+	until_published(f, 1);
+	sampler_read_report(f->sampler, &first.reader);
+	sampler_read_report(f->sampler, &second.reader);
+	sampler_wake(f->sampler);
+	assert_true(loop_until(&f->loop, has_turned_often, &turns, PATIENCE_MS));
+	assert_int_equal(f->described, 1);
+	assert_false(first.done || second.done);
+	let_go(f);
+	assert_true(loop_until(&f->loop, is_read_slowly, &second, PATIENCE_MS));
+	assert_true(first.done && first.got_report && second.got_report);
+	assert_false(first.on_loop || second.on_loop);
+	assert_int_equal(first.described, 1);
+	until_published(f, 2);
+}
+
+static void test_readers_of_a_closed_sampler_get_no_report(void **state)
+{
+	struct fixture *f = *state;
+	struct slow_reader first = slow_reader(f, true), second = slow_reader(f, false);
+
+	open_sampler(f, HOUR_MS);
+	sampler_read_report(f->sampler, &first.reader);
+	sampler_read_report(f->sampler, &second.reader);
+	close_sampler(f);
+	assert_true(second.done && !second.got_report && !first.done);
+	let_go(f);
+	assert_true(loop_until(&f->loop, is_read_slowly, &first, PATIENCE_MS));
+	assert_false(first.got_report); /* no sample was taken */
 }
 
 static bool are_counted(void *arg)
@@ -306,8 +430,8 @@ static void test_packets_are_judged(void **state)
 	assert_true(loop_until(&f->loop, knows_marks, f, PATIENCE_MS));
 }
 
-/* They are on the page, and what was said last is, too. A test that was itself held up for longer
- * than what it is about tries again. */
+/* Both the present sample's verdicts and those of the last report are on the page. Repeated if the
+ * test itself was delayed for too long. */
 static void test_samples_of_a_storm_are_not_judged(void **state)
 {
 	struct fixture *f = *state;
@@ -363,7 +487,7 @@ static bool is_judged_again(void *arg)
 	return ((struct fixture *)arg)->judged == 2;
 }
 
-/* Nobody waits for the next interval, nor for half of it. */
+/* Does not wait for the next interval, nor for half of it. */
 static void test_a_link_that_goes_down_is_judged_at_once(void **state)
 {
 	struct fixture *f = *state;
@@ -431,7 +555,7 @@ static void test_samples_do_not_postpone_reads_of_single_ports(void **state)
 	assert_true(loop_until(&f->loop, is_read, f, PATIENCE_MS));
 }
 
-static void test_nobody_needs_a_diagnosis(void **state)
+static void test_a_page_without_diagnosis(void **state)
 {
 	struct fixture *f = *state;
 
@@ -441,7 +565,7 @@ static void test_nobody_needs_a_diagnosis(void **state)
 	assert_false(shows(f, "roce_diagnosis%s%s", "", ""));
 }
 
-static void test_nothing_happens_before_the_interval_is_over(void **state)
+static void test_no_sample_before_the_interval_has_elapsed(void **state)
 {
 	struct fixture *f = *state;
 	int wait_ms;
@@ -480,7 +604,7 @@ static void test_the_inventory_is_followed_and_only_when_it_changed(void **state
 	add_device(f, "mlx5_1", "43");
 	sampler_wake(f->sampler);
 	until_published(f, 2);
-	assert_false(shows(f, CNP_SENT, "mlx5_1", "43")); /* nobody has looked */
+	assert_false(shows(f, CNP_SENT, "mlx5_1", "43")); /* no reading yet */
 	look(f);
 	sampler_wake(f->sampler);
 	until_published(f, 3);
@@ -488,7 +612,7 @@ static void test_the_inventory_is_followed_and_only_when_it_changed(void **state
 	assert_true(shows(f, CNP_SENT, "mlx5_0", "42"));
 }
 
-static void test_wakes_during_a_sample_are_one_more(void **state)
+static void test_requests_during_a_sample_cause_one_more(void **state)
 {
 	struct fixture *f = *state;
 
@@ -553,6 +677,11 @@ TEST_GROUP(sampler)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_a_wake_publishes_a_page, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_the_sampler_keeps_one_page, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_pages_are_rendered_on_demand, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_report_is_read_beside_the_loop, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_readers_of_a_closed_sampler_get_no_report,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(test_samples_are_judged, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_packets_are_judged, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_samples_of_a_storm_are_not_judged, setup,
@@ -563,13 +692,13 @@ TEST_GROUP(sampler)
 						teardown),
 		cmocka_unit_test_setup_teardown(test_samples_do_not_postpone_reads_of_single_ports,
 						setup, teardown),
-		cmocka_unit_test_setup_teardown(test_nobody_needs_a_diagnosis, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_nothing_happens_before_the_interval_is_over,
+		cmocka_unit_test_setup_teardown(test_a_page_without_diagnosis, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_no_sample_before_the_interval_has_elapsed,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(test_each_interval_has_one_sample, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			test_the_inventory_is_followed_and_only_when_it_changed, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_wakes_during_a_sample_are_one_more, setup,
+		cmocka_unit_test_setup_teardown(test_requests_during_a_sample_cause_one_more, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_ticks_during_a_sample_are_skipped_and_counted,
 						setup, teardown),

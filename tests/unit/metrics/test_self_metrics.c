@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The daemon's own families against golden files; UPDATE_GOLDEN=1 rewrites them. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,12 +19,13 @@
 #include "test_group.h"
 #include "version.h"
 
-/* Every value another one, so that none can stand in for its neighbour. */
+/* Every value is different, so that no field can be mistaken for another. */
 static void fill(struct self_metrics *m)
 {
 	uint64_t n = 0;
 
 	*m = (struct self_metrics){
+		.revision = "0123abc",
 		.log_lines_dropped = 101,
 		.start_unix_ms = 1700000000123,
 		.inventory_generation = 102,
@@ -33,6 +35,8 @@ static void fill(struct self_metrics *m)
 		.cpu_us = 98765432,
 		.sample_unix_ms = 1700000005678,
 		.rss_bytes = 8 << 20,
+		.virtual_bytes = 9 << 20,
+		.open_fds = 105,
 		.open_fds_max = 1048576,
 		.n_programs = 2,
 		.programs = {{"netdev_moves", "fentry"}, {"refused", "none"}},
@@ -101,7 +105,7 @@ static void test_each_family_has_one_header(void **state)
 	}
 }
 
-static void test_what_is_unknown_is_absent(void **state)
+static void test_unknown_values_are_absent(void **state)
 {
 	struct self_metrics m;
 	AUTO_FREE char *text = NULL;
@@ -134,7 +138,7 @@ TEST_GROUP(self_metrics)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_families_are_the_golden_ones),
 		cmocka_unit_test(test_each_family_has_one_header),
-		cmocka_unit_test(test_what_is_unknown_is_absent),
+		cmocka_unit_test(test_unknown_values_are_absent),
 		cmocka_unit_test(test_a_failed_text_fails_the_page),
 	};
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Which interfaces are watched, from hosts made by hand. */
 #include "packet_plan.h"
 
@@ -58,13 +59,13 @@ static void build(struct world *w)
 	assert_int_equal(packet_plan_build(&w->plan, &w->host, w->pods, &w->options), 0);
 }
 
-/* "rxe3" has index 13; what is called otherwise is none of ours. */
+/* "rxe3" has index 13; other names are not ours. */
 static uint32_t index_of(const char *rdma)
 {
 	return rdma[0] ? 10 + (uint32_t)(rdma[strlen(rdma) - 1] - '0') : RDMA_INDEX_NONE;
 }
 
-/* A soft-RoCE device on a netdev; nsid and ifindex as the RDMA core tells them. */
+/* A soft-RoCE device on a netdev, with the nsid and ifindex reported by the RDMA core. */
 static struct rdma_dev *build_rxe(struct world *w, const char *name, int nsid, int ifindex,
 				  const char *netdev)
 {
@@ -241,7 +242,7 @@ static void test_hardware_in_a_pod_is_watched_if_somebody_wants_to_know(void **s
 	assert_int_equal(p->netns.ino, 101);
 }
 
-/* Nothing tells them apart but their pods. */
+/* They differ only in their pods. */
 static void test_two_without_a_name_are_two(void **state)
 {
 	struct world *w = *state;
@@ -267,7 +268,7 @@ static void test_an_attachment_that_is_not_in_its_pod_is_not_watched(void **stat
 	assert_int_equal(w->plan.n, 1);
 }
 
-/* Its record gets the device's name when it has been made; a pod may make one of its own. */
+/* Its record gets the device's name once it was created; a pod may create its own. */
 static void test_a_pods_device_is_known_by_its_function(void **state)
 {
 	struct world *w = *state;
@@ -348,7 +349,7 @@ static void test_what_is_configured_but_not_there_is_listed(void **state)
 {
 	struct world *w = *state;
 
-	build_netdev(&w->host, "mir0", "")->nsid = 3; /* somebody else's */
+	build_netdev(&w->host, "mir0", "")->nsid = 3; /* of another namespace */
 	want(&w->options.mirrors, "mir0");
 	build(w);
 	assert_string_equal(only(w)->port.netdev, "mir0");

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* An interface watched: veth pairs in namespaces of this test's own, real packets, every hook; and
  * nothing left behind. */
 #include <setjmp.h>
@@ -203,7 +204,7 @@ static void has_filters(int n)
 }
 
 /* A process that is killed leaves its filters, and the next one puts its own in their place. */
-static void what_a_crash_left_is_replaced(void **state)
+static void filters_left_by_a_crash_are_replaced(void **state)
 {
 	const struct packet_port_spec spec = {
 		.netns_fd = -1, .ifindex = near_index, .clsact = true};
@@ -247,8 +248,8 @@ static void a_successor_keeps_its_filters(void **state)
 	namespace_run(-1, "tc qdisc show dev near0 | grep -q clsact");
 }
 
-/* Another protocol has the first priority, and keeps it. */
-static void a_taken_priority_is_passed_by(void **state)
+/* A filter of another program has the first priority and keeps it. */
+static void a_priority_in_use_is_skipped(void **state)
 {
 	const struct packet_port_spec spec = {
 		.netns_fd = -1, .ifindex = near_index, .clsact = true};
@@ -285,7 +286,7 @@ static void another_namespace_is_visited(void **state)
 	}
 }
 
-static void what_cannot_be_watched_says_why(void **state)
+static void errors_of_opening_have_a_reason(void **state)
 {
 	struct packet_port_spec spec = {.netns_fd = -1, .ifindex = 4711};
 	struct packet_port_fd *port = NULL, *first;
@@ -298,11 +299,11 @@ static void what_cannot_be_watched_says_why(void **state)
 	assert_string_equal(e.msg, "interface 4711: No such device");
 	spec.netns_fd = file;
 	assert_int_equal(packet_port_open(&port, &spec, &hook, &e), -EINVAL);
-	assert_string_equal(e.msg, "its network namespace: Invalid argument");
+	assert_string_equal(e.msg, "cannot enter its network namespace: Invalid argument");
 	spec = (struct packet_port_spec){.netns_fd = -1, .ifindex = near_index, .xdp = true};
 	first = open_port(&spec, PACKET_HOOK_XDP);
 	assert_int_equal(packet_port_open(&port, &spec, &hook, &e), -EBUSY);
-	assert_string_equal(e.msg, "XDP: another program is there already");
+	assert_string_equal(e.msg, "XDP: another program is attached");
 	packet_port_close(first);
 	assert_null(port);
 	assert_int_equal(hook, PACKET_HOOK_NONE);
@@ -359,10 +360,10 @@ static void every_flow_is_walked(void **state)
 	packet_port_close(port);
 }
 
-/* What sendfile() sends lies in pages, only the UDP header is copied in front. */
+/* The data of sendfile() is in pages; only the UDP header is in the linear part. */
 enum { PACKETS = 100000, LENGTHS = 64 };
 
-/* A packet's length says which queue pair it is for. */
+/* The length of a packet identifies its queue pair. */
 static void *flood(void *arg)
 {
 	struct roce_frame_spec s = {.opcode = 0x04};
@@ -387,8 +388,7 @@ static int is_whole(const struct roce_flow_key *key, const struct roce_flow *flo
 	return flow->bytes % roce_frame_make(frame, &s) == 0 ? 0 : -EBADMSG;
 }
 
-/* The program fills two sets again and again while they are read: nobody has another one's counts.
- */
+/* The program fills two sets repeatedly while they are read: no flow has counts of another one. */
 static void flows_are_whole_while_others_move_in(void **state)
 {
 	const struct packet_port_spec spec = {.netns_fd = -1, .ifindex = near_index, .flows = 16};
@@ -487,7 +487,7 @@ static bool are_gone(const struct ids *ids)
 	return true;
 }
 
-/* The kernel frees them once no CPU can be in them. */
+/* The kernel frees them once no CPU uses them. */
 static void wait_gone(const struct ids *ids)
 {
 	for (int k = 0; k < PATIENCE_MS && !are_gone(ids); k++)
@@ -500,7 +500,7 @@ static int cycles(void)
 	return getenv("CYCLES") ? atoi(getenv("CYCLES")) : CYCLES;
 }
 
-static void many_times_on_and_off_leaves_nothing(void **state)
+static void repeated_attaching_leaks_nothing(void **state)
 {
 	const struct packet_port_spec spec = {.netns_fd = -1, .ifindex = near_index, .flows = 64};
 	unsigned before = fds_open();
@@ -517,8 +517,9 @@ static void many_times_on_and_off_leaves_nothing(void **state)
 	assert_int_equal(fds_open(), before);
 }
 
-/* Every other one ends under the program, as a pod's does that nobody announced. */
-static void namespaces_that_come_and_go_leave_nothing(void **state)
+/* Every other namespace is removed while its program is attached, as when a pod ends without
+ * notice. */
+static void removed_namespaces_leak_nothing(void **state)
 {
 	unsigned before = fds_open();
 	(void)state;
@@ -565,21 +566,20 @@ TEST_GROUP(packet_port)
 		cmocka_unit_test_setup_teardown(both_directions_are_counted, setup, teardown),
 		cmocka_unit_test_setup_teardown(several_programs_see_the_same, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_qdisc_of_others_stays, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_a_crash_left_is_replaced, setup, teardown),
+		cmocka_unit_test_setup_teardown(filters_left_by_a_crash_are_replaced, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(a_successor_keeps_its_filters, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_taken_priority_is_passed_by, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_priority_in_use_is_skipped, setup, teardown),
 		cmocka_unit_test_setup_teardown(another_namespace_is_visited, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_cannot_be_watched_says_why, setup, teardown),
+		cmocka_unit_test_setup_teardown(errors_of_opening_have_a_reason, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_interface_that_leaves_takes_its_programs, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(every_flow_is_walked, setup, teardown),
 		cmocka_unit_test_setup_teardown(flows_are_whole_while_others_move_in, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(headers_in_fragments_are_found, setup, teardown),
-		cmocka_unit_test_setup_teardown(many_times_on_and_off_leaves_nothing, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(namespaces_that_come_and_go_leave_nothing, setup,
-						teardown),
+		cmocka_unit_test_setup_teardown(repeated_attaching_leaks_nothing, setup, teardown),
+		cmocka_unit_test_setup_teardown(removed_namespaces_leak_nothing, setup, teardown),
 	};
 
 	libbpf_set_print(NULL);

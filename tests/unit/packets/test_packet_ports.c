@@ -1,5 +1,6 @@
-/* Attaching and detaching as the plan says, with programs that are not BPF's: what is done when,
- * and that nothing is left. */
+// SPDX-License-Identifier: Apache-2.0
+/* Attaching and detaching by the plan, with fake programs: the order of steps, and that nothing is
+ * left. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -107,7 +108,7 @@ static void until_open(struct fixture *f, unsigned n)
 	assert_true(loop_until(&f->loop, are_open, f, PATIENCE_MS));
 }
 
-/* The list tells what became of all ports. */
+/* True if the list shows the result of all ports. */
 static bool are_told(void *arg)
 {
 	struct fixture *f = arg;
@@ -193,7 +194,7 @@ static void test_the_same_plan_again_changes_nothing(void **state)
 	assert_int_equal(port(f, 0)->flows, 16);
 }
 
-/* The next pod's namespace got the id of the last one, its interface the index. */
+/* The next pod's namespace reuses the id of the last one, and its interface the index. */
 static void test_another_interface_in_the_same_place_is_attached_anew(void **state)
 {
 	struct fixture *f = *state;
@@ -311,7 +312,7 @@ static void test_a_namespace_or_interface_that_is_gone(void **state)
 	w = want(f, 3);
 	w->port.nsid = 7;
 	strcpy(w->netns.path, "/nonexistent/netns");
-	want(f, 3)->port.nsid = 8; /* no way in is known */
+	want(f, 3)->port.nsid = 8; /* no path to it is known */
 	w = want(f, 3);
 	w->port.nsid = 9;
 	strcpy(w->netns.path, "/proc/self/ns/net"); /* another one by now */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Do packets pass the kernel? From two numbers over time, and from samples. */
 #include "packet_visible.h"
 
@@ -57,7 +58,7 @@ static void assert_verdict(const struct counters *c, enum packet_visibility v)
 	assert_int_equal(c->watch.verdict, v);
 }
 
-static void test_nothing_moves_nothing_is_known(void **state)
+static void test_without_traffic_it_is_unknown(void **state)
 {
 	struct counters c = begun();
 
@@ -69,7 +70,7 @@ static void test_nothing_moves_nothing_is_known(void **state)
 	assert_verdict(&c, PACKET_VISIBLE_UNKNOWN);
 }
 
-static void test_the_first_packet_says_yes_at_once(void **state)
+static void test_the_first_packet_means_yes_at_once(void **state)
 {
 	struct counters c = begun();
 
@@ -79,7 +80,7 @@ static void test_the_first_packet_says_yes_at_once(void **state)
 	assert_verdict(&c, PACKET_VISIBLE_YES);
 }
 
-static void test_packets_from_before_the_first_look_say_yes(void **state)
+static void test_packets_before_the_first_window_mean_yes(void **state)
 {
 	struct counters c = {.seen = 3};
 
@@ -88,7 +89,7 @@ static void test_packets_from_before_the_first_look_say_yes(void **state)
 	assert_verdict(&c, PACKET_VISIBLE_YES);
 }
 
-static void test_a_nic_that_counts_what_nobody_sees_says_no(void **state)
+static void test_packets_that_only_the_nic_counts_mean_no(void **state)
 {
 	struct counters c = begun();
 
@@ -123,7 +124,7 @@ static void test_no_turns_into_yes_when_packets_are_seen(void **state)
 	assert_verdict(&c, PACKET_VISIBLE_YES);
 }
 
-static void test_yes_is_not_unsaid_by_one_window(void **state)
+static void test_a_yes_needs_several_windows_to_become_no(void **state)
 {
 	struct counters c = begun();
 
@@ -132,7 +133,7 @@ static void test_yes_is_not_unsaid_by_one_window(void **state)
 	for (int i = 1; i < VISIBLE_WINDOWS_AGAINST; i++)
 		window(&c, 1000, 0);
 	assert_verdict(&c, PACKET_VISIBLE_YES);
-	window(&c, 1000, 1000); /* and one for it begins the count anew */
+	window(&c, 1000, 1000); /* a packet for it restarts the count */
 	for (int i = 1; i < VISIBLE_WINDOWS_AGAINST; i++)
 		window(&c, 1000, 0);
 	assert_verdict(&c, PACKET_VISIBLE_YES);
@@ -140,7 +141,7 @@ static void test_yes_is_not_unsaid_by_one_window(void **state)
 	assert_verdict(&c, PACKET_VISIBLE_NO);
 }
 
-static void test_quiet_windows_change_nothing(void **state)
+static void test_windows_without_traffic_change_nothing(void **state)
 {
 	struct counters c = begun();
 
@@ -151,7 +152,7 @@ static void test_quiet_windows_change_nothing(void **state)
 	assert_verdict(&c, PACKET_VISIBLE_YES);
 }
 
-static void test_counters_that_start_over_prove_nothing(void **state)
+static void test_a_reset_of_counters_proves_nothing(void **state)
 {
 	struct counters c = begun();
 
@@ -162,7 +163,7 @@ static void test_counters_that_start_over_prove_nothing(void **state)
 	assert_verdict(&c, PACKET_VISIBLE_UNKNOWN);
 	window(&c, 1000, 0);
 	assert_verdict(&c, PACKET_VISIBLE_NO);
-	c.seen = 0; /* attached anew */
+	c.seen = 0; /* attached again */
 	window(&c, 1000, 1000);
 	c.now_ms += VISIBLE_WINDOW_MS;
 	c.seen = 0;
@@ -180,7 +181,7 @@ static void test_without_a_nic_only_packets_speak(void **state)
 	assert_verdict(&c, PACKET_VISIBLE_UNKNOWN);
 	window(&c, 0, 1);
 	assert_verdict(&c, PACKET_VISIBLE_YES);
-	c.no_nic = false; /* its counters are there now: what they were before is not known */
+	c.no_nic = false; /* the counters exist now; their previous values are unknown */
 	c.nic = 1000000;
 	c.now_ms += VISIBLE_WINDOW_MS;
 	judge(&c);
@@ -296,15 +297,15 @@ static void test_a_verdict_follows_its_port_and_ends_with_the_program(void **sta
 TEST_GROUP(packet_visible)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nothing_moves_nothing_is_known),
-		cmocka_unit_test(test_the_first_packet_says_yes_at_once),
-		cmocka_unit_test(test_packets_from_before_the_first_look_say_yes),
-		cmocka_unit_test(test_a_nic_that_counts_what_nobody_sees_says_no),
+		cmocka_unit_test(test_without_traffic_it_is_unknown),
+		cmocka_unit_test(test_the_first_packet_means_yes_at_once),
+		cmocka_unit_test(test_packets_before_the_first_window_mean_yes),
+		cmocka_unit_test(test_packets_that_only_the_nic_counts_mean_no),
 		cmocka_unit_test(test_a_stray_packet_does_not_make_a_million_visible),
 		cmocka_unit_test(test_no_turns_into_yes_when_packets_are_seen),
-		cmocka_unit_test(test_yes_is_not_unsaid_by_one_window),
-		cmocka_unit_test(test_quiet_windows_change_nothing),
-		cmocka_unit_test(test_counters_that_start_over_prove_nothing),
+		cmocka_unit_test(test_a_yes_needs_several_windows_to_become_no),
+		cmocka_unit_test(test_windows_without_traffic_change_nothing),
+		cmocka_unit_test(test_a_reset_of_counters_proves_nothing),
 		cmocka_unit_test(test_without_a_nic_only_packets_speak),
 		cmocka_unit_test_setup(test_each_port_is_judged_by_its_own_devices_packets,
 				       make_ports),

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Packet programs on this machine's kernel: veth pairs in network namespaces of their own,
  * followed, read and left as they were. Needs root. */
 #include <errno.h>
@@ -135,8 +136,8 @@ static void send_packet(const char *netdev)
 			 sizeof(frame));
 }
 
-/* The kernel has no queue for what is sent through an interface before it has noticed the carrier,
- * which on a busy machine takes a moment. */
+/* The kernel queues no packet for an interface before it has noticed the carrier, which may need a
+ * moment on a busy machine. */
 static void wait_for_carrier(int netns, const char *name)
 {
 	namespace_run(

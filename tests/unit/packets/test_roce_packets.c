@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The program in the kernel against the same headers in user space: random packets through
  * BPF_PROG_TEST_RUN, the counts and flows of both must be the same. */
 #include <setjmp.h>
@@ -226,7 +227,7 @@ static void flows_are_the_same_too(void **state)
 	roce_packets_bpf__destroy(skel);
 }
 
-static void at_xdp_as_well(void **state)
+static void the_xdp_programs_count_alike(void **state)
 {
 	struct roce_packets_bpf *skel = load(XDP, 0);
 	(void)state;
@@ -328,8 +329,8 @@ static void a_flood_of_flows_stays_bounded(void **state)
 	roce_packets_bpf__destroy(skel);
 }
 
-/* All the flows of one set, which holds eight: who was silent for longest makes room. */
-static void the_flow_that_is_silent_makes_room(void **state)
+/* All flows of one set, which has eight slots: the least recently active one is evicted. */
+static void the_least_recent_flow_is_evicted(void **state)
 {
 	struct roce_packets_bpf *skel = load(RECEIVED, ROCE_FLOW_WAYS);
 	struct roce_flow_key key = {.saddr = {[10] = 0xff, 0xff, 10, 0, 0, 1},
@@ -344,7 +345,7 @@ static void the_flow_that_is_silent_makes_room(void **state)
 	for (s.qpn = 1; s.qpn <= ROCE_FLOW_WAYS; s.qpn++)
 		run(skel->progs.roce_received_flows, frame, roce_frame_make(frame, &s),
 		    (uint32_t)-1);
-	/* All within a tick or two: told here. */
+	/* All within a tick or two: checked by reading the map here. */
 	assert_int_equal(bpf_map_lookup_elem(bpf_map__fd(skel->maps.flows), &zero, &set), 0);
 	for (uint32_t k = 0; k < ROCE_FLOW_WAYS; k++)
 		set.slots[k].flow.last_seen_ns = set.slots[k].key.qpn == 5 ? 10 : 20;
@@ -405,7 +406,7 @@ static void a_burst_of_notifications_is_counted(void **state)
 }
 
 /* The programs with flows, and no maps for them. */
-static void the_verifier_says_why(void **state)
+static void the_verifiers_reason_is_captured(void **state)
 {
 	struct roce_packets_bpf *skel = roce_packets_bpf__open();
 	(void)state;
@@ -427,14 +428,14 @@ TEST_GROUP(roce_packets)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(kernel_and_user_space_count_alike, setup),
 		cmocka_unit_test_setup(flows_are_the_same_too, setup),
-		cmocka_unit_test_setup(at_xdp_as_well, setup),
+		cmocka_unit_test_setup(the_xdp_programs_count_alike, setup),
 		cmocka_unit_test_setup(headers_in_a_second_buffer_are_found, setup),
 		cmocka_unit_test_setup(a_round_trip_belongs_to_the_request, setup),
 		cmocka_unit_test_setup(a_flood_of_flows_stays_bounded, setup),
-		cmocka_unit_test_setup(the_flow_that_is_silent_makes_room, setup),
+		cmocka_unit_test_setup(the_least_recent_flow_is_evicted, setup),
 		cmocka_unit_test_setup(a_set_that_changes_is_left_alone, setup),
 		cmocka_unit_test_setup(a_burst_of_notifications_is_counted, setup),
-		cmocka_unit_test_setup(the_verifier_says_why, setup),
+		cmocka_unit_test_setup(the_verifiers_reason_is_captured, setup),
 	};
 
 	libbpf_set_print(NULL);

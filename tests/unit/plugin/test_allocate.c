@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What the kubelet asks, answered from an inventory filled by hand; who holds what is told by a
  * stand-in for PodResources. */
 #include <fcntl.h>
@@ -144,7 +145,7 @@ static void test_an_unhealthy_device(void **state)
 }
 
 /* The node's file goes with the device, before the inventory knows. */
-static void test_a_device_that_has_vanished_meanwhile(void **state)
+static void test_a_device_whose_node_was_removed(void **state)
 {
 	struct resources_bench b;
 	struct fake_answer a;
@@ -164,7 +165,7 @@ static void test_a_device_that_has_vanished_meanwhile(void **state)
 	bench_stop(&b);
 }
 
-static void test_what_somebody_holds(void **state)
+static void test_an_id_in_use_is_refused(void **state)
 {
 	struct resources_bench b;
 	struct fake_answer a;
@@ -182,7 +183,7 @@ static void test_what_somebody_holds(void **state)
 }
 
 /* The pod is gone, and nobody has told yet. */
-static void test_what_somebody_held(void **state)
+static void test_an_id_that_was_freed_is_granted(void **state)
 {
 	struct resources_bench b;
 	struct fake_answer a;
@@ -242,7 +243,7 @@ static void test_the_same_id_again(void **state)
 	bench_stop(&b);
 }
 
-static void test_a_kubelet_that_does_not_say(void **state)
+static void test_a_kubelet_that_does_not_answer(void **state)
 {
 	struct resources_bench b;
 	struct fake_answer a;
@@ -364,7 +365,7 @@ static bool is_asked_again(struct resources_bench *b)
 }
 
 /* A restarted kubelet gives away what it does not name: that is its word, and an ordinary one. */
-static void test_a_young_kubelets_word(void **state)
+static void test_a_restarted_kubelets_allocate_is_granted(void **state)
 {
 	const struct fake_held new[] = {{"train", "job-2", ROCE, VF(1)}};
 	struct resources_bench b;
@@ -383,8 +384,7 @@ static void test_a_young_kubelets_word(void **state)
 	assert_granted(&a, "/dev/infiniband/uverbs1");
 	assert_true(b.pods.questions > 1); /* it was asked for the occasion */
 	bench_settle(&b);
-	assert_string_equal(pod_of(&b, VF(1)),
-			    ""); /* job-1 is no holder any more, doubted or not */
+	assert_string_equal(pod_of(&b, VF(1)), ""); /* job-1 is no holder any more, stale or not */
 	/* And what it names is held, however young it is. */
 	fake_pods_hold(&b.pods, new, 1);
 	holders_ask(b.holders);
@@ -629,14 +629,14 @@ static void test_pre_start(void **state)
 	d->nsid = NSID_ELSEWHERE;
 	find_rdma(&b.inventory.host, "mlx5_1")->nsid = NSID_ELSEWHERE;
 	find_netdev(&b.inventory.host, "eth0")->carrier = CARRIER_OFF;
-	resources_look(b.resources);
+	resources_inputs_changed(b.resources);
 	bench_settle(&b);
 	bench_pre_start(&b, &a, VF(1));
 	if (a.status != GRPC_OK)
 		fail_msg("%s", a.text);
 	free(a.message);
 	find_function(&b.inventory.host, VF(1))->unreachable = true;
-	resources_look(b.resources);
+	resources_inputs_changed(b.resources);
 	bench_settle(&b);
 	bench_pre_start(&b, &a, VF(1));
 	REFUSED(&a, GRPC_NOT_FOUND, VF(1), "pci");
@@ -709,7 +709,7 @@ static void test_a_number_that_a_container_may_open(void **state)
 
 	(void)state;
 	start_swapped(&b);
-	resources_look(b.resources);
+	resources_inputs_changed(b.resources);
 	bench_until(&b, is_swap_judged);
 	assert_int_equal(bench_device(&b, ROCE, VF(1))->reasons, HEALTH_BIT(HEALTH_NODE_CHANGED));
 	assert_int_equal(bench_device(&b, ROCE, VF(3))->reasons, 0);
@@ -734,14 +734,14 @@ TEST_GROUP(allocate)
 		cmocka_unit_test(test_a_grant),
 		cmocka_unit_test(test_ids_that_cannot_be_given),
 		cmocka_unit_test(test_an_unhealthy_device),
-		cmocka_unit_test(test_a_device_that_has_vanished_meanwhile),
-		cmocka_unit_test(test_what_somebody_holds),
-		cmocka_unit_test(test_what_somebody_held),
+		cmocka_unit_test(test_a_device_whose_node_was_removed),
+		cmocka_unit_test(test_an_id_in_use_is_refused),
+		cmocka_unit_test(test_an_id_that_was_freed_is_granted),
 		cmocka_unit_test(test_a_list_that_is_too_old),
 		cmocka_unit_test(test_the_same_id_again),
-		cmocka_unit_test(test_a_kubelet_that_does_not_say),
+		cmocka_unit_test(test_a_kubelet_that_does_not_answer),
 		cmocka_unit_test(test_a_device_loses_its_old_pod_with_the_grant),
-		cmocka_unit_test(test_a_young_kubelets_word),
+		cmocka_unit_test(test_a_restarted_kubelets_allocate_is_granted),
 		cmocka_unit_test(test_allocate_that_are_withdrawn),
 		cmocka_unit_test(test_a_resource_withdrawn_while_a_question_waits),
 		cmocka_unit_test(test_a_resource_that_is_about_to_go),

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What happens between the two turns in which it is decided what is offered. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,12 +33,12 @@ static void start_between(struct resources_bench *b, const char *config)
 	bench_init(b);
 	bench_start(b, config);
 	bench_settle(b);
-	resources_look(b->resources);
+	resources_inputs_changed(b->resources);
 	while (!b->resources->has_built)
 		uv_run(&b->loop, UV_RUN_NOWAIT);
 }
 
-static void test_nothing_is_built_twice(void **state)
+static void test_pools_are_not_built_twice(void **state)
 {
 	struct resources_bench b;
 	const struct verdict *built;
@@ -67,7 +68,7 @@ static void test_another_configuration(void **state)
 	bench_stop(&b);
 }
 
-static void test_the_end(void **state)
+static void test_closing_between_both_passes(void **state)
 {
 	struct resources_bench b;
 
@@ -93,7 +94,7 @@ static void test_a_newer_inventory(void **state)
 	gone = find_function(h, VF(4));
 	memmove(gone, gone + 1, (size_t)(h->functions + --h->n_functions - gone) * sizeof(*gone));
 	b.inventory.generation++;
-	resources_look(b.resources);
+	resources_inputs_changed(b.resources);
 	bench_until(&b, is_another_list);
 	assert_int_equal(b.kubelet.n_devices, 3);
 	assert_int_equal(b.kubelet.n_healthy, 3);
@@ -115,7 +116,7 @@ static void test_a_newer_list_of_holders(void **state)
 }
 
 /* Health is judged in the second turn. */
-static void test_what_happens_to_a_device_counts(void **state)
+static void test_a_change_between_both_passes_counts(void **state)
 {
 	struct resources_bench b;
 
@@ -126,7 +127,7 @@ static void test_what_happens_to_a_device_counts(void **state)
 	assert_int_equal(b.kubelet.n_devices, 4);
 	assert_int_equal(b.kubelet.n_healthy, 3);
 	find_function(&b.inventory.host, VF(2))->vf_link = VF_LINK_AUTO;
-	resources_look(b.resources);
+	resources_inputs_changed(b.resources);
 	bench_until(&b, all_healthy);
 	bench_stop(&b);
 }
@@ -134,12 +135,12 @@ static void test_what_happens_to_a_device_counts(void **state)
 TEST_GROUP(decision)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nothing_is_built_twice),
+		cmocka_unit_test(test_pools_are_not_built_twice),
 		cmocka_unit_test(test_another_configuration),
-		cmocka_unit_test(test_the_end),
+		cmocka_unit_test(test_closing_between_both_passes),
 		cmocka_unit_test(test_a_newer_inventory),
 		cmocka_unit_test(test_a_newer_list_of_holders),
-		cmocka_unit_test(test_what_happens_to_a_device_counts),
+		cmocka_unit_test(test_a_change_between_both_passes_counts),
 	};
 
 	return test_group_run(tests, NULL, NULL);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Files for others: whole or not at all, only when they differ, only with a decent name. */
 #include "device_files.h"
 

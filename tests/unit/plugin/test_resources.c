@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What is offered, from an inventory filled by hand to the list that the kubelet sees and the table
  * that others read. */
 #include "resources.h"
@@ -67,7 +68,7 @@ static bool three_healthy(struct resources_bench *b)
 	return b->kubelet.n_devices == 4 && b->kubelet.n_healthy == 3;
 }
 
-static void test_the_list(void **state)
+static void test_the_first_list(void **state)
 {
 	struct resources_bench b;
 
@@ -94,10 +95,10 @@ static void test_health_flips(void **state)
 	vf = find_function(&b.inventory.host, VF(2));
 	for (int i = 0; i < 5; i++) {
 		vf->vf_link = VF_LINK_DISABLE;
-		resources_look(b.resources);
+		resources_inputs_changed(b.resources);
 		bench_until(&b, three_healthy);
 		vf->vf_link = VF_LINK_AUTO;
-		resources_look(b.resources);
+		resources_inputs_changed(b.resources);
 		bench_until(&b, all_healthy);
 	}
 	bench_settle(&b);
@@ -118,13 +119,13 @@ static void test_damped_health(void **state)
 		"{\"pools\": [{\"resourceName\": \"roce\", \"selectors\": {\"drivers\": "
 		"[\"mlx5_core\"]}, \"hold\": {\"linkDown\": {\"downMs\": 200, \"upMs\": 100}}}]}");
 	find_function(&b.inventory.host, VF(1))->vf_link = VF_LINK_DISABLE;
-	resources_look(b.resources);
+	resources_inputs_changed(b.resources);
 	bench_settle(&b);
 	assert_true(all_healthy(&b));
 	bench_until(&b, three_healthy);
 	assert_int_equal(bench_device(&b, ROCE, VF(2))->reasons, 0);
 	find_function(&b.inventory.host, VF(1))->vf_link = VF_LINK_AUTO;
-	resources_look(b.resources);
+	resources_inputs_changed(b.resources);
 	bench_until(&b, all_healthy);
 	bench_stop(&b);
 }
@@ -140,7 +141,7 @@ static void test_a_burst(void **state)
 	for (int i = 0; i < 100; i++) {
 		find_function(&b.inventory.host, VF(3))->vf_link = i % 2 ? VF_LINK_DISABLE
 									 : VF_LINK_AUTO;
-		resources_look(b.resources);
+		resources_inputs_changed(b.resources);
 	}
 	bench_until(&b, three_healthy);
 	bench_settle(&b);
@@ -149,7 +150,7 @@ static void test_a_burst(void **state)
 }
 
 /* Nothing differs: nobody is told. */
-static void test_nothing_new(void **state)
+static void test_equal_inputs_notify_nothing(void **state)
 {
 	struct resources_bench b;
 	uint64_t generation;
@@ -161,7 +162,7 @@ static void test_nothing_new(void **state)
 	bench_settle(&b);
 	changes = b.changes;
 	generation = resources_table(b.resources)->generation;
-	resources_look(b.resources);
+	resources_inputs_changed(b.resources);
 	bench_configure(&b, CONFIG_ROCE);
 	bench_settle(&b);
 	assert_int_equal(b.kubelet.lists, 1);
@@ -184,7 +185,7 @@ static void test_the_order_of_the_start(void **state)
 	bench_configure(&b, CONFIG_ROCE);
 	bench_settle(&b);
 	assert_int_equal(b.kubelet.registers, 0);
-	resources_look(b.resources);
+	resources_inputs_changed(b.resources);
 	bench_settle(&b);
 	assert_int_equal(b.kubelet.registers, 0);
 	assert_int_equal(resources_table(b.resources)->generation, 0);
@@ -192,7 +193,7 @@ static void test_the_order_of_the_start(void **state)
 	bench_stop(&b);
 }
 
-static void test_a_kubelet_that_starts_anew(void **state)
+static void test_restarts_of_the_kubelet(void **state)
 {
 	struct resources_bench b;
 
@@ -273,7 +274,7 @@ static void test_a_configuration_that_drops_a_held_device(void **state)
 	/* And its function goes. */
 	snprintf(find_function(&b.inventory.host, VF(1))->id, DEV_ID_SIZE, "0000:99:00.0");
 	host_sort(&b.inventory.host);
-	resources_look(b.resources);
+	resources_inputs_changed(b.resources);
 	bench_settle(&b);
 	assert_int_equal(b.kubelet.n_devices, 2);
 	assert_int_equal(b.kubelet.n_healthy, 1);
@@ -320,7 +321,7 @@ static void test_cdi_specifications(void **state)
 	assert_true(bench_has(&b, "cdi/theirs.json"));
 	/* Follows the host, and is there before the answer even if somebody removed it. */
 	find_rdma(&b.inventory.host, "mlx5_4")->uverbs[0] = '\0';
-	resources_look(b.resources);
+	resources_inputs_changed(b.resources);
 	bench_until(&b, cdi_names_three);
 	assert_int_equal(unlink(bench_path(&b, CDI_FILE)), 0);
 	bench_allocate(&b, &a, VF(1));
@@ -343,11 +344,11 @@ static void test_files_are_swept_when_ids_go(void **state)
 	bench_start(&b, "{\"pools\": [" POOL_CDI "]}");
 	tmptree_write(b.dir, OLD_SPECIFICATION, "{}");
 	find_rdma(&b.inventory.host, "mlx5_4")->uverbs[0] = '\0';
-	resources_look(b.resources);
+	resources_inputs_changed(b.resources);
 	bench_settle(&b);
 	assert_true(bench_has(&b, OLD_SPECIFICATION));
 	find_function(&b.inventory.host, VF(4))->driver[0] = '\0';
-	resources_look(b.resources);
+	resources_inputs_changed(b.resources);
 	bench_until(&b, old_is_gone);
 	bench_stop(&b);
 }
@@ -391,7 +392,7 @@ static void test_device_information(void **state)
 	free(a.message);
 	assert_non_null(strstr(file_text(&b, INFO(1)), "mlx5_1"));
 	assert_false(bench_has(&b, INFO(2)));
-	resources_look(b.resources);
+	resources_inputs_changed(b.resources);
 	bench_settle(&b);
 	assert_true(bench_has(&b, INFO(1)));
 	assert_true(bench_has(&b, "info/theirs-device.json"));
@@ -425,7 +426,7 @@ static void test_a_dry_run(void **state)
 	fake_pods_start(&b.pods);
 	bench_open(&b);
 	bench_configure(&b, "{\"pools\": [" POOL_CDI "]}");
-	resources_look(b.resources);
+	resources_inputs_changed(b.resources);
 	bench_until(&b, has_a_table);
 	bench_settle(&b);
 	assert_int_equal(b.kubelet.registers, 0);
@@ -486,7 +487,7 @@ static bool starts_in_spite_of(long nth)
 	faults_alloc(nth);
 	if (bench_try_open(&b, &e) == 0) {
 		configure(&b, CONFIG_ROCE);
-		resources_look(b.resources);
+		resources_inputs_changed(b.resources);
 		live(&b);
 		configure(&b, BOTH);
 		live(&b);
@@ -522,7 +523,7 @@ static bool is_healthy_in_table(struct resources_bench *b)
 }
 
 /* With nobody to call for the next decision. */
-static void test_a_decision_is_made_up_for(void **state)
+static void test_a_decision_that_failed_is_repeated(void **state)
 {
 	struct resources_bench b;
 
@@ -530,7 +531,7 @@ static void test_a_decision_is_made_up_for(void **state)
 	bench_init(&b);
 	bench_start(&b, CONFIG_ROCE);
 	find_function(&b.inventory.host, VF(2))->vf_link = VF_LINK_DISABLE;
-	resources_look(b.resources);
+	resources_inputs_changed(b.resources);
 	faults_alloc(0);
 	bench_settle(&b);
 	assert_true(faults_end());
@@ -538,7 +539,7 @@ static void test_a_decision_is_made_up_for(void **state)
 	/* Nor for the next table. */
 	bench_settle(&b);
 	find_function(&b.inventory.host, VF(2))->vf_link = VF_LINK_AUTO;
-	resources_look(b.resources);
+	resources_inputs_changed(b.resources);
 	bench_until(&b, all_healthy);
 	faults_alloc(0);
 	bench_settle(&b);
@@ -601,13 +602,13 @@ static void test_allocate_without_memory(void **state)
 TEST_GROUP(resources)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_the_list),
+		cmocka_unit_test(test_the_first_list),
 		cmocka_unit_test(test_health_flips),
 		cmocka_unit_test(test_damped_health),
 		cmocka_unit_test(test_a_burst),
-		cmocka_unit_test(test_nothing_new),
+		cmocka_unit_test(test_equal_inputs_notify_nothing),
 		cmocka_unit_test(test_the_order_of_the_start),
-		cmocka_unit_test(test_a_kubelet_that_starts_anew),
+		cmocka_unit_test(test_restarts_of_the_kubelet),
 		cmocka_unit_test(test_resources_come_and_go),
 		cmocka_unit_test(test_a_configuration_that_drops_a_held_device),
 		cmocka_unit_test(test_cdi_specifications),
@@ -616,7 +617,7 @@ TEST_GROUP(resources)
 		cmocka_unit_test(test_device_information),
 		cmocka_unit_test(test_a_dry_run),
 		cmocka_unit_test(test_a_start_without_memory),
-		cmocka_unit_test(test_a_decision_is_made_up_for),
+		cmocka_unit_test(test_a_decision_that_failed_is_repeated),
 		cmocka_unit_test(test_allocate_without_memory),
 	};
 

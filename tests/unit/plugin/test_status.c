@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What pods read, from Allocate to the device's return, with a kubelet and PodResources in the same
  * loop. */
 #include <setjmp.h>
@@ -103,7 +104,7 @@ static void test_from_allocate_to_return(void **state)
 }
 
 /* Held since before the start: made if missing; nobody's go. */
-static void test_at_the_start(void **state)
+static void test_folders_at_the_start(void **state)
 {
 	struct resources_bench b;
 
@@ -123,7 +124,7 @@ static void test_at_the_start(void **state)
 	bench_stop(&b);
 }
 
-static void test_off(void **state)
+static void test_pools_without_pod_status(void **state)
 {
 	struct resources_bench b;
 
@@ -162,7 +163,7 @@ static void test_a_dry_run(void **state)
 	fake_pods_start(&b.pods);
 	bench_open(&b);
 	bench_configure(&b, CONFIG_TOLD);
-	resources_look(b.resources);
+	resources_inputs_changed(b.resources);
 	bench_settle(&b);
 	sample(&b);
 	bench_settle(&b);
@@ -175,8 +176,8 @@ TEST_GROUP(status)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_from_allocate_to_return),
-		cmocka_unit_test(test_at_the_start),
-		cmocka_unit_test(test_off),
+		cmocka_unit_test(test_folders_at_the_start),
+		cmocka_unit_test(test_pools_without_pod_status),
 		cmocka_unit_test(test_without_a_run_folder),
 		cmocka_unit_test(test_a_dry_run),
 	};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Folders that pods read: whatever lies in their place, and whatever is held open. */
 #include "status_files.h"
 
@@ -209,7 +210,7 @@ static void test_all_folders_are_ours_alone(void **state)
 	assert_int_equal(status_files_open(t->dir, true, &t->err), -EPERM);
 	assert_non_null(strstr(t->err.msg, "pod-status"));
 	assert_int_equal(status_files_open(t->dir, false, &t->err), -EPERM);
-	assert_non_null(strstr(t->err.msg, "others may write there"));
+	assert_non_null(strstr(t->err.msg, "other users can write there"));
 	assert_int_equal(unlinkat(t->all, "../pod-status", AT_REMOVEDIR), 0);
 	assert_int_equal(status_files_open(t->dir, false, &t->err), -ENOENT);
 	tmptree_link(t->dir, "pod-status", "theirs");

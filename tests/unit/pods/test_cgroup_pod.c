@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The pod in a process' cgroups, as the drivers and runtimes spell them. */
 #include "cgroup_pod.h"
 
@@ -52,7 +53,7 @@ static void test_spellings(void **state)
 	assert_pod("0::/kubepods.slice/kubepods-pod" STATIC_UID ".slice/x.scope", STATIC_UID);
 }
 
-static void test_what_stands_around(void **state)
+static void test_prefixes_of_cgroup_paths(void **state)
 {
 	(void)state;
 	/* a node in a container, --cgroup-root */
@@ -70,7 +71,7 @@ static void test_what_stands_around(void **state)
 	assert_pod("0::/kubepods/burstable/pod" UID "/x/kubelet/kubepods/pod" STATIC_UID "/y", UID);
 }
 
-static void test_of_no_pod(void **state)
+static void test_paths_without_a_pod(void **state)
 {
 	static const char *const texts[] = {
 		"",
@@ -120,8 +121,8 @@ TEST_GROUP(cgroup_pod)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_spellings),
-		cmocka_unit_test(test_what_stands_around),
-		cmocka_unit_test(test_of_no_pod),
+		cmocka_unit_test(test_prefixes_of_cgroup_paths),
+		cmocka_unit_test(test_paths_without_a_pod),
 		cmocka_unit_test(test_cut_anywhere),
 	};
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Between a kubelet and a container runtime that live in the same loop: who is asked, and when. */
 #include "holders.h"
 
@@ -10,6 +11,9 @@
 #include <string.h>
 
 #include <cmocka.h>
+
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "cri_fixture.h"
 #include "fake_pods.h"
@@ -48,11 +52,13 @@ static void on_sandboxes(void *arg)
 	((struct node *)arg)->runtime_told++;
 }
 
-static void node_open(struct node *n)
+/* elsewhere: the kubelet's --root-dir is not the folder of device-plugins. */
+static void node_open_at(struct node *n, bool elsewhere)
 {
 	struct holders_opts opts = {.cri_socket = n->path};
 	const struct holders_hooks hooks = {.held = on_held, .sandboxes = on_sandboxes, .arg = n};
 	struct err e = {0};
+	char folder[108];
 
 	*n = (struct node){.dir = tmptree_new()};
 	assert_int_equal(uv_loop_init(&n->loop), 0);
@@ -62,9 +68,17 @@ static void node_open(struct node *n)
 	fake_pods_init(&n->kubelet, &n->loop, n->dir);
 	fake_cri_init(&n->runtime, &n->loop, n->path);
 	fake_cri_start(&n->runtime);
-	opts.kubelet_dir = n->dir;
+	assert_true(snprintf(folder, sizeof(folder), "%s/pod-resources/", n->dir) <
+		    (int)sizeof(folder));
+	opts.kubelet_dir = elsewhere ? "/nonexistent" : n->dir;
+	opts.pod_resources = elsewhere ? folder : "";
 	assert_int_equal(holders_open(&n->holders, &n->loop, &opts, &hooks, &e), 0);
 	assert_false(holders_known(n->holders));
+}
+
+static void node_open(struct node *n)
+{
+	node_open_at(n, false);
 }
 
 static void node_close(struct node *n)
@@ -96,7 +110,7 @@ static bool is_known(struct node *n)
 
 /* --- the kubelet ------------------------------------------------------------------------------ */
 
-static void test_a_kubelet_that_says_nothing(void **state)
+static void test_a_kubelet_without_an_answer(void **state)
 {
 	struct node n;
 
@@ -110,12 +124,55 @@ static void test_a_kubelet_that_says_nothing(void **state)
 	node_close(&n);
 }
 
+/* It takes the question and never answers. */
+static void test_a_kubelet_that_hangs(void **state)
+{
+	struct node n;
+
+	(void)state;
+	node_open(&n);
+	n.kubelet.silent = true;
+	fake_pods_start(&n.kubelet);
+	until(&n, is_known);
+	assert_int_equal(n.told, 1);
+	assert_int_equal(n.changed, 1);
+	assert_int_equal(n.answered_ms, 0);
+	node_close(&n);
+}
+
 static bool is_held(struct node *n)
 {
 	return reservations_state(holders_reservations(n->holders), ROCE, VF) == RESERVATION_HELD;
 }
 
-static void test_what_was_reserved_is_held(void **state)
+static bool is_free(struct node *n)
+{
+	return reservations_state(holders_reservations(n->holders), ROCE, VF) == RESERVATION_FREE;
+}
+
+/* pod-resources and pods are there, device-plugins is not. */
+static void test_a_kubelet_with_another_root_folder(void **state)
+{
+	const struct fake_held held = {"a", "p", ROCE, VF};
+	struct node n;
+	char pod[128];
+
+	(void)state;
+	node_open_at(&n, true);
+	snprintf(pod, sizeof(pod), "%s/pods/uid", n.dir);
+	assert_int_equal(mkdir(pod, 0700), 0);
+	fake_pods_hold(&n.kubelet, &held, 1);
+	fake_pods_start(&n.kubelet);
+	until(&n, is_held);
+	assert_int_equal(holders_held(n.holders)->source, POD_SOURCE_API);
+	assert_string_equal(holders_trouble(n.holders), "");
+	fake_pods_hold(&n.kubelet, NULL, 0);
+	assert_int_equal(rmdir(pod), 0); /* the hint */
+	until(&n, is_free);
+	node_close(&n);
+}
+
+static void test_reservations_become_allocations(void **state)
 {
 	const struct fake_held held = {"a", "p", ROCE, VF};
 	struct node n;
@@ -143,7 +200,7 @@ static bool sees_three(struct node *n)
 	return holders_sandboxes(n->holders)->known && holders_sandboxes(n->holders)->n == 3;
 }
 
-static void test_nobody_watches(void **state)
+static void test_without_native_pools_the_runtime_is_not_queried(void **state)
 {
 	struct cri_status status = {.asked = 1};
 	struct err e = {0};
@@ -199,7 +256,7 @@ static bool both_are_asked(struct node *n)
 	return n->kubelet.questions > n->questions && n->runtime.lists > n->lists;
 }
 
-static void test_both_are_asked(void **state)
+static void test_both_lists_are_queried(void **state)
 {
 	struct err e = {0};
 	struct node n;
@@ -219,11 +276,13 @@ static void test_both_are_asked(void **state)
 TEST_GROUP(holders)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_kubelet_that_says_nothing),
-		cmocka_unit_test(test_what_was_reserved_is_held),
-		cmocka_unit_test(test_nobody_watches),
+		cmocka_unit_test(test_a_kubelet_without_an_answer),
+		cmocka_unit_test(test_a_kubelet_that_hangs),
+		cmocka_unit_test(test_a_kubelet_with_another_root_folder),
+		cmocka_unit_test(test_reservations_become_allocations),
+		cmocka_unit_test(test_without_native_pools_the_runtime_is_not_queried),
 		cmocka_unit_test(test_a_sandbox_younger_than_the_list),
-		cmocka_unit_test(test_both_are_asked),
+		cmocka_unit_test(test_both_lists_are_queried),
 	};
 
 	return test_group_run(tests, NULL, NULL);

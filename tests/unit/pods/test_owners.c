@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Whose processes are: by a cgroup that an event named, by /proc, and the events that wait for it.
  */
 #include "owners.h"
@@ -119,7 +120,7 @@ static void tell(struct world *w, uint32_t pid, uint64_t cgroup)
 {
 	const struct event e = {.reason = "PfcChanged", .message = "PFC off"};
 
-	owners_tell(w->owners, pid, cgroup, &e);
+	owners_deliver(w->owners, pid, cgroup, &e);
 }
 
 static void tell_and_wait(struct world *w, uint32_t pid, uint64_t cgroup)

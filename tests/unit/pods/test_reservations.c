@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What is given away: reservations, what the kubelet's list says about them, and when. */
 #include <setjmp.h>
 #include <stdarg.h>

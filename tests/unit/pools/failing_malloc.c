@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* features.h defines __GLIBC__, which the header needs */
 #include <errno.h>
 #include <setjmp.h>

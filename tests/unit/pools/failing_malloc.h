@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* failing_malloc.h - fails each allocation of a call, one after the other. failing_malloc.c
  * replaces malloc of this program; not under a sanitizer, which brings its own: then CAN_FAIL is
  * not defined. */

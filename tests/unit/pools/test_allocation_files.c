@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The files beside a container's grant: CDI specifications, with the names that refer to them, and
  * device-info. */
 #include "allocation.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What a container gets: nodes by exact match, variables as sriov-network-device-plugin writes
  * them, slots of shared pools. */
 #include "allocation.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What is said when a container cannot get what it asks for, and when memory runs out. */
 #include "allocation.h"
 
@@ -32,7 +33,7 @@ static void test_sentences_name_the_id(void **state)
 	assert_refused("", NULL, -ENOENT, "intel.com/sriov has no device \"\"");
 	assert_refused("\x01%s\xff\n\"", NULL, -ENOENT,
 		       "intel.com/sriov has no device \"?%s??\"\"");
-	assert_refused("0000:03:02.1", "0000:03:02.1", -EINVAL, "0000:03:02.1 is asked for twice");
+	assert_refused("0000:03:02.1", "0000:03:02.1", -EINVAL, "0000:03:02.1 is requested twice");
 
 	given.absent = "infiniband/uverbs3";
 	assert_refused("0000:03:02.1", "0000:03:04.3", -ENODEV,
@@ -42,10 +43,10 @@ static void test_sentences_name_the_id(void **state)
 	given.absent = NULL;
 	assert_refused("0000:06:00.0", NULL, -ENODEV, "0000:06:00.0 has no RDMA device");
 	given.offers[1].gone = true;
-	assert_refused("0000:03:02.1", NULL, -ENODEV, "0000:03:02.1 is not there any more");
+	assert_refused("0000:03:02.1", NULL, -ENODEV, "0000:03:02.1 was removed");
 	add_member("0000:77:00.0");
 	add_offer("0000:77:00.0", given.view.n_members - 1, 1);
-	assert_refused("0000:77:00.0", NULL, -ENODEV, "0000:77:00.0 is not there any more");
+	assert_refused("0000:77:00.0", NULL, -ENODEV, "0000:77:00.0 was removed");
 }
 
 static void test_a_list_of_nothing_or_of_far_too_much(void **state)
@@ -57,7 +58,7 @@ static void test_a_list_of_nothing_or_of_far_too_much(void **state)
 
 	assert_int_equal(allocation_grant(&g, &given.in, (struct id_list){NULL, 0}, &given.err),
 			 -EINVAL);
-	assert_string_equal(given.err.msg, "no device is asked for");
+	assert_string_equal(given.err.msg, "no device is requested");
 	memset(long_id, 'x', sizeof(long_id) - 1);
 	assert_int_equal(try_grant(&g, long_id, NULL), -ENOENT);
 	assert_true(strlen(given.err.msg) < 128);

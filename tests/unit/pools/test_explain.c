@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The sentences, against a golden file; UPDATE_GOLDEN=1 rewrites it. */
 #include "explain.h"
 

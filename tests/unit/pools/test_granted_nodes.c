@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Nodes that containers were given, and whose they are now. */
 #include <setjmp.h>
 #include <stdarg.h>

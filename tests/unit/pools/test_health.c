@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Which devices are fit: a small host is spoilt in one way after the other. And damping: what flaps
  * never gets through, what stays always does. */
 #include <setjmp.h>
@@ -488,7 +489,7 @@ static void test_the_first_judgement_counts_at_once(void **state)
 	assert_false(health_update(&h, LINK | PCI, &damped, 5000));
 }
 
-static void test_a_reason_counts_once_it_has_held(void **state)
+static void test_a_reason_counts_after_its_hold_time(void **state)
 {
 	struct health h;
 	(void)state;
@@ -526,7 +527,7 @@ static void test_reasons_have_clocks_of_their_own(void **state)
 	assert_true(health_deadline(&h, &damped) == UINT64_MAX);
 }
 
-static void test_time_that_stands_or_goes_back(void **state)
+static void test_time_that_does_not_advance(void **state)
 {
 	struct health h;
 	(void)state;
@@ -627,9 +628,9 @@ TEST_GROUP(health)
 		T(test_one_fit_member_is_enough),
 		T(test_software_devices),
 		cmocka_unit_test(test_the_first_judgement_counts_at_once),
-		cmocka_unit_test(test_a_reason_counts_once_it_has_held),
+		cmocka_unit_test(test_a_reason_counts_after_its_hold_time),
 		cmocka_unit_test(test_reasons_have_clocks_of_their_own),
-		cmocka_unit_test(test_time_that_stands_or_goes_back),
+		cmocka_unit_test(test_time_that_does_not_advance),
 		cmocka_unit_test(test_flapping_never_counts_and_staying_always_does),
 		cmocka_unit_test(test_text),
 	};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Which folders there are to be, and what a container is told of them. */
 #include "pod_status.h"
 
@@ -91,12 +92,12 @@ static void test_who_is_told(void **state)
 	plan = plan_of(f);
 	assert_true(plan.certain);
 	assert_int_equal(plan.n, 3);
-	assert_int_equal(plan.n_told, 2);
+	assert_int_equal(plan.n_with_status, 2);
 	assert_string_equal(plan.folders[0].name, "0000-03-00.1");
 	assert_string_equal(plan.folders[0].id, "0000:03:00.1");
 	assert_string_equal(plan.folders[2].name, "GPU-1");
-	assert_true(plan.folders[0].told && plan.folders[1].told);
-	assert_false(plan.folders[2].told);
+	assert_true(plan.folders[0].has_status && plan.folders[1].has_status);
+	assert_false(plan.folders[2].has_status);
 	/* The last Allocate counts. */
 	assert_true(plan.folders[0].since_ms > 7);
 	assert_int_equal(plan.folders[1].since_ms, 0);
@@ -118,7 +119,7 @@ static void test_a_pool_that_does_not_tell(void **state)
 	hold(&f->held, ROCE, "0000:03:00.2");
 	plan = plan_of(f);
 	assert_int_equal(plan.n, 1);
-	assert_int_equal(plan.n_told, 0);
+	assert_int_equal(plan.n_with_status, 0);
 	assert_false(pod_status_is_stale(&plan, "0000-03-00.2"));
 	pod_status_plan_done(&plan);
 }
@@ -132,7 +133,7 @@ static void test_nobody_has_said_who_holds_what(void **state)
 	hold(&f->held, ROCE, "0000:03:00.2"); /* reserved just now */
 	f->held.source = POD_SOURCE_NONE;
 	plan = plan_of(f);
-	assert_int_equal(plan.n_told, 1);
+	assert_int_equal(plan.n_with_status, 1);
 	assert_false(plan.certain);
 	assert_false(pod_status_is_stale(&plan, "0000-03-00.3"));
 	pod_status_plan_done(&plan);

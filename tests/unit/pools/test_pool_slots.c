@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Slots of shared pools: how many, their IDs, and what stands behind them. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Which functions each pool offers, why others are not offered, and what containers hold. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -149,7 +150,7 @@ static void test_the_verdict_names_the_nearest_pool(void **state)
 	pool_fixture_build(f);
 	assert_int_equal(verdict_on(f, "0000:03:00.1")->kind, VERDICT_NO_MATCH);
 	assert_int_equal(verdict_on(f, "0000:03:00.1")->why, WHY_NOT_DRIVER);
-	assert_string_equal(said_of(f, "0000:03:00.1"), "no pool: a.b/near wants other drivers");
+	assert_string_equal(said_of(f, "0000:03:00.1"), "no pool: a.b/near requires other drivers");
 }
 
 static void test_soft_roce_goes_to_shared_pools_or_by_name(void **state)
@@ -519,12 +520,13 @@ static void test_what_there_is_instead(void **state)
 		{"\"rdmaNames\":[\"mlx5_9\",\"x\"]",
 		 "there is no RDMA device mlx5_9, x; there is "},
 		{"\"pfNames\":[\"eth4\"],\"ifNames\":[\"v0\"]",
-		 "0000:03:00.1 matches interface v0, but the pool wants other PFs or VF numbers"},
+		 "0000:03:00.1 matches interface v0, but the pool requires other PFs or VF numbers"},
 		{"\"rootDevices\":[\"0000:99:00.0\"]",
 		 "there is no PF 0000:99:00.0; there is 0000:03:00.0, 0000:81:00.0"},
 		{"\"linkTypes\":[\"infiniband\"]",
 		 "there is no link of type infiniband; there is ether"},
-		{"\"vdpaType\":\"vhost\"", "the pool wants another vDPA type, and there is none"},
+		{"\"vdpaType\":\"vhost\"",
+		 "the pool requires another vDPA type, and there is none"},
 		{"\"ifNames\":[\"eth0\"]",
 		 "0000:03:00.0 is not offered: it has VFs (matches rocelet.dev/a)"},
 	};
@@ -572,16 +574,16 @@ static void test_the_filter_that_left_them_out(void **state)
 		{0x020000,
 		 "{\"pools\":[{\"resourceName\":\"a\",\"selectors\":{\"vendors\":[\"15b3\"],"
 		 "\"devices\":[\"107f\"]}}]}",
-		 "0000:c1:00.0, 0000:c1:00.1 match device id 107f, but the pool wants other vendors"},
+		 "0000:c1:00.0, 0000:c1:00.1 match device id 107f, but the pool requires other vendors"},
 		{0x020000,
 		 "{\"resourceList\":[{\"resourceName\":\"a\",\"selectors\":{\"vendors\":[\"15b3\"],"
 		 "\"drivers\":[\"erdma\"]}}]}",
-		 "0000:c1:00.0, 0000:c1:00.1 match device with driver erdma, but the pool wants other "
+		 "0000:c1:00.0, 0000:c1:00.1 match device with driver erdma, but the pool requires other "
 		 "vendors"},
 		{0x020000,
 		 "{\"configList\":[{\"resourceName\":\"a\",\"selectors\":{\"vendors\":[\"15b3\"],"
 		 "\"drivers\":[\"erdma\"]}}]}",
-		 "0000:c1:00.0, 0000:c1:00.1 match device with driver erdma, but the pool wants other "
+		 "0000:c1:00.0, 0000:c1:00.1 match device with driver erdma, but the pool requires other "
 		 "vendors"},
 	};
 	struct pool_fixture *f = *state;
@@ -617,11 +619,12 @@ static void test_what_a_slot_needs(void **state)
 	assert_members(
 		f,
 		"{\"configList\":[{\"resourceName\":\"a\",\"selectors\":{\"vendors\":[\"15b3\"]}}]}",
-		0, "the pool wants an RDMA device with its character devices, and there is none");
+		0,
+		"the pool requires an RDMA device with its character devices, and there is none");
 	f->host.n_rdma = 0;
 	assert_members(
 		f, "{\"pools\":[{\"resourceName\":\"a\",\"kind\":\"shared\",\"selectors\":{}}]}", 0,
-		"the pool wants an RDMA device, and there is none");
+		"the pool requires an RDMA device, and there is none");
 	f->host.n_rdma = n_rdma; /* whose they are to give back */
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Preferred IDs: NUMA node first, then the switch, then spread; and what must hold for any request.
  */
 #include "allocation.h"
@@ -183,6 +184,31 @@ static void test_one_node_for_all(void **state)
 	assert_prefers("0000:81:01.0 0000:21:01.0", "", 1, "0000:81:01.0");
 }
 
+/* Only one that says nothing of its node is where its PF is: node 0 is a node. */
+static void test_a_sub_function_has_its_own_node(void **state)
+{
+	struct function *pf = NULL;
+
+	(void)state;
+	for (size_t i = 0; i < host.n_functions; i++) {
+		struct function *fn = &functions[i];
+
+		if (strcmp(fn->id, "0000:31:00.0") == 0)
+			pf = fn;
+		else if (strcmp(fn->parent, "0000:31:00.0") == 0)
+			fn->kind = FN_SF;
+	}
+	assert_non_null(pf);
+	pf->numa = 1;
+	assert_prefers("0000:21:01.0 0000:31:01.0 0000:81:01.0", "", 2,
+		       "0000:21:01.0 0000:31:01.0");
+	for (size_t i = 0; i < host.n_functions; i++)
+		if (functions[i].kind == FN_SF)
+			functions[i].numa = -1;
+	assert_prefers("0000:21:01.0 0000:31:01.0 0000:81:01.0", "", 2,
+		       "0000:31:01.0 0000:81:01.0");
+}
+
 static void test_near_what_it_must_have(void **state)
 {
 	(void)state;
@@ -196,6 +222,9 @@ static void test_near_what_it_must_have(void **state)
 		       "0000:22:01.7 0000:21:01.0");
 	/* Although node 0 has more. */
 	assert_prefers(ALL, "0000:81:01.2", 3, "0000:81:01.2 0000:81:01.0 0000:81:01.1");
+	/* Although node 1 has more. */
+	assert_prefers("0000:31:01.0 0000:31:01.1 0000:81:01.0 0000:81:01.1 0000:81:01.2",
+		       "0000:31:01.0", 2, "0000:31:01.0 0000:31:01.1");
 	/* On two nodes: both are near. */
 	assert_prefers("0000:81:01.2 0000:21:01.0 0000:81:01.0", "0000:21:01.0 0000:81:01.2", 3,
 		       "0000:21:01.0 0000:81:01.2 0000:81:01.0");
@@ -352,6 +381,7 @@ TEST_GROUP(preferred)
 		TEST(test_what_is_free_before_what_is_busy),
 		TEST(test_spread_over_pfs),
 		TEST(test_one_node_for_all),
+		TEST(test_a_sub_function_has_its_own_node),
 		TEST(test_near_what_it_must_have),
 		TEST(test_ids_in_natural_order),
 		TEST(test_slots_spread_over_hcas),

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What is proposed to any node is a configuration without a slip, and its comments are true of it.
  */
 #include "proposal.h"
@@ -290,7 +291,7 @@ static void print_small(FILE *f)
 	host_done(&h);
 }
 
-static void test_the_words(void **state)
+static void test_output_is_golden(void **state)
 {
 	(void)state;
 	assert_golden("tests/golden/proposal.json", print_small);
@@ -299,7 +300,7 @@ static void test_the_words(void **state)
 TEST_GROUP(proposal)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_the_words),
+		cmocka_unit_test(test_output_is_golden),
 		cmocka_unit_test(test_any_node),
 		cmocka_unit_test(test_any_allocation_may_fail),
 	};

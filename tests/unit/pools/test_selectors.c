@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Each list: which functions of one host it selects, and what it says to the others. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -368,7 +369,7 @@ static void test_a_port_in_another_namespace_has_no_name(void **state)
 }
 
 /* sysfs tells no index. */
-static void test_a_port_may_know_only_the_name(void **state)
+static void test_a_port_that_names_its_netdev_without_an_index(void **state)
 {
 	struct host *h = *state;
 	struct rdma_port *p = find_rdma(h, "rxe0")->ports;
@@ -398,7 +399,7 @@ static void test_links(void **state)
 	check_all(state, list, ARRAY_SIZE(list));
 }
 
-static void test_a_port_knows_its_link_without_a_netdev(void **state)
+static void test_the_link_type_of_a_port_without_a_netdev(void **state)
 {
 	struct host *h = *state;
 	struct netdev *nd = find_netdev(h, "ib0");
@@ -484,7 +485,7 @@ static void test_every_reason_has_words(void **state)
 
 /* --- the index -------------------------------------------------------------------------------- */
 
-static void test_index_finds_what_the_host_finds(void **state)
+static void test_the_index_finds_the_same_as_the_host(void **state)
 {
 	const struct host *h = *state;
 	struct host_index ix;
@@ -578,14 +579,14 @@ TEST_GROUP(selectors)
 		cmocka_unit_test(test_root_devices),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_a_port_in_another_namespace_has_no_name),
-		cmocka_unit_test(test_a_port_may_know_only_the_name),
+		cmocka_unit_test(test_a_port_that_names_its_netdev_without_an_index),
 		cmocka_unit_test(test_links),
-		cmocka_unit_test(test_a_port_knows_its_link_without_a_netdev),
+		cmocka_unit_test(test_the_link_type_of_a_port_without_a_netdev),
 		cmocka_unit_test(test_flags),
 		cmocka_unit_test(test_all_lists_must_match),
 		cmocka_unit_test(test_a_vf_without_pf_is_its_own_pf),
 		cmocka_unit_test(test_every_reason_has_words),
-		cmocka_unit_test(test_index_finds_what_the_host_finds),
+		cmocka_unit_test(test_the_index_finds_the_same_as_the_host),
 		cmocka_unit_test(test_index_of_a_host_in_any_order),
 		cmocka_unit_test(test_index_of_a_full_node),
 	};

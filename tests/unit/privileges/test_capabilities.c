@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The table of capabilities: what is kept, what a lack is called, and that SECURITY.md and the lab
  * say the same. */
 #include <setjmp.h>
@@ -15,6 +16,7 @@
 #include "options.h"
 #include "pool_config.h"
 #include "privilege_uses.h"
+#include "syscalls.h"
 #include "test_group.h"
 
 #define ALL_USES     (LOOK_USES | USE_BPF | USE_ATTACH | USE_SOFT_ROCE | USE_IPAM)
@@ -24,7 +26,7 @@
 #define OBSERVE_USES (USE_OBSERVE | USE_BPF)
 #define WATCH_USES   (LOOK_USES | USE_BPF)
 
-static void test_what_is_kept_follows_the_uses(void **state)
+static void test_capabilities_follow_the_uses(void **state)
 {
 	(void)state;
 	assert_int_equal(capabilities_for(0), 0);
@@ -38,43 +40,43 @@ static void test_what_is_kept_follows_the_uses(void **state)
 
 static void test_a_lack_is_one_sentence_for_all_uses(void **state)
 {
-	struct capability_lack lacks[CAPABILITY_LACKS_MAX];
+	struct missing_capability lacks[MISSING_CAPABILITIES_MAX];
 	uint64_t have = capabilities_for(ALL_USES) & ~BIT(CAP_SYS_ADMIN) & ~BIT(CAP_BPF);
 	uint64_t native = capabilities_least(ALL_USES);
 
 	(void)state;
-	assert_int_equal(capabilities_lacking(ALL_USES, have, lacks), 2);
+	assert_int_equal(capabilities_missing(ALL_USES, have, lacks), 2);
 	assert_string_equal(lacks[0].name, "CAP_SYS_ADMIN");
 	assert_true(lacks[0].fatal);
 	assert_non_null(strstr(lacks[0].stops, "cannot be entered; "));
 	assert_non_null(strstr(lacks[0].stops, "no IPAM plugin"));
 	assert_string_equal(lacks[1].name, "CAP_BPF");
 	assert_false(lacks[1].fatal);
-	assert_int_equal(capabilities_lacking(LOOK_USES, have, lacks), 1);
+	assert_int_equal(capabilities_missing(LOOK_USES, have, lacks), 1);
 	assert_false(lacks[0].fatal); /* nobody asks for more than to look */
-	assert_int_equal(capabilities_lacking(USE_OBSERVE, have, lacks), 0);
+	assert_int_equal(capabilities_missing(USE_OBSERVE, have, lacks), 0);
 	/* One that another one covers is not missed. */
 	assert_false(native & BIT(CAP_BPF));
-	assert_int_equal(capabilities_lacking(ALL_USES, native, lacks), 0);
-	assert_int_equal(capabilities_lacking(ALL_USES, UINT64_MAX, lacks), 0);
+	assert_int_equal(capabilities_missing(ALL_USES, native, lacks), 0);
+	assert_int_equal(capabilities_missing(ALL_USES, UINT64_MAX, lacks), 0);
 }
 
-static void test_nothing_at_all_fits_the_list(void **state)
+static void test_the_list_has_room_for_all_capabilities(void **state)
 {
-	struct capability_lack lacks[CAPABILITY_LACKS_MAX];
-	size_t n = capabilities_lacking(~0u, 0, lacks);
+	struct missing_capability lacks[MISSING_CAPABILITIES_MAX];
+	size_t n = capabilities_missing(~0u, 0, lacks);
 	uint64_t all = capabilities_for(~0u);
 
 	(void)state;
 	assert_int_equal(n, __builtin_popcountll(all));
-	assert_true(n < CAPABILITY_LACKS_MAX);
+	assert_true(n < MISSING_CAPABILITIES_MAX);
 	for (size_t i = 0; i < n; i++)
 		assert_true(strlen(lacks[i].stops) < sizeof(lacks[i].stops) - 1);
 }
 
 /* --- by options ------------------------------------------------------------------------------- */
 
-static void test_options_say_what_can_be_dropped(void **state)
+static void test_options_limit_privileges(void **state)
 {
 	static struct options o;
 
@@ -89,9 +91,13 @@ static void test_options_say_what_can_be_dropped(void **state)
 	assert_int_equal(privilege_uses_possible(&o), LOOK_USES | USE_LOW_PORT);
 	strcpy(o.listen, ":1024");
 	assert_int_equal(privilege_uses_possible(&o), LOOK_USES);
+	o.dry_run = o.no_bpf = false;
+	o.unprivileged = true;
+	assert_int_equal(privilege_uses_possible(&o), 0);
+	assert_int_equal(privilege_calls_possible(&o), CALLS_ALWAYS | CALLS_ATTACH);
 }
 
-static void test_pools_say_what_is_asked(void **state)
+static void test_pools_determine_privileges(void **state)
 {
 	static struct options o;
 	struct pool_network network = {.timeout_ms = 1};
@@ -110,6 +116,10 @@ static void test_pools_say_what_is_asked(void **state)
 	assert_int_equal(privilege_uses_now(&o, &pools), ALL_USES | USE_PLUGIN_PORTS);
 	o.dry_run = true;
 	assert_int_equal(privilege_uses_now(&o, &pools), WATCH_USES);
+	o.unprivileged = true;
+	assert_int_equal(privilege_uses_now(&o, &pools), 0);
+	o.dry_run = false; /* a pool that needs capabilities makes it not ready */
+	assert_true(privilege_uses_now(&o, &pools) & USE_ATTACH);
 }
 
 /* --- what others read ------------------------------------------------------------------------- */
@@ -184,7 +194,7 @@ static void check_list(const char *text, const char *name, uint64_t wanted)
 		fail_msg("tests/lab/guest/lib.sh has not: %s", list);
 }
 
-static void test_the_lab_gives_what_the_overlays_give(void **state)
+static void test_the_lab_has_the_overlays_capabilities(void **state)
 {
 	char *text = read_text("tests/lab/guest/lib.sh");
 
@@ -197,13 +207,13 @@ static void test_the_lab_gives_what_the_overlays_give(void **state)
 TEST_GROUP(capabilities)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_what_is_kept_follows_the_uses),
+		cmocka_unit_test(test_capabilities_follow_the_uses),
 		cmocka_unit_test(test_a_lack_is_one_sentence_for_all_uses),
-		cmocka_unit_test(test_nothing_at_all_fits_the_list),
-		cmocka_unit_test(test_options_say_what_can_be_dropped),
-		cmocka_unit_test(test_pools_say_what_is_asked),
+		cmocka_unit_test(test_the_list_has_room_for_all_capabilities),
+		cmocka_unit_test(test_options_limit_privileges),
+		cmocka_unit_test(test_pools_determine_privileges),
 		cmocka_unit_test(test_security_md_has_the_table),
-		cmocka_unit_test(test_the_lab_gives_what_the_overlays_give),
+		cmocka_unit_test(test_the_lab_has_the_overlays_capabilities),
 	};
 
 	return test_group_run(tests, NULL, NULL);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Privileges that are gone: each test gives them away in a child and tries. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -264,7 +265,7 @@ static void not_filtered(void)
 	HOLDS(status_line("Seccomp:") == 0);
 }
 
-static void test_what_is_not_listed_is_refused(void **state)
+static void test_unlisted_calls_are_refused(void **state)
 {
 	(void)state;
 	skip_without(getuid() == 0 && can_filter());
@@ -273,7 +274,7 @@ static void test_what_is_not_listed_is_refused(void **state)
 	assert_int_equal(status_of(filter_then_thread), 0);
 }
 
-static void test_what_may_never_be_called_ends_the_process(void **state)
+static void test_fatal_calls_end_the_process(void **state)
 {
 	(void)state;
 	skip_without(getuid() == 0 && can_filter());
@@ -288,7 +289,7 @@ static void test_programs_run_only_where_plugins_may(void **state)
 	assert_int_equal(status_of(exec_of_one_who_only_looks), ENOSYS);
 }
 
-static void test_the_filter_can_be_told_to_log_or_to_stay_away(void **state)
+static void test_the_filter_can_log_or_be_off(void **state)
 {
 	(void)state;
 	skip_without(getuid() == 0 && can_filter());
@@ -398,10 +399,10 @@ TEST_GROUP(privileges)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_capabilities_are_gone_from_all_sets),
 		cmocka_unit_test(test_threads_and_programs_get_no_more),
-		cmocka_unit_test(test_what_is_not_listed_is_refused),
-		cmocka_unit_test(test_what_may_never_be_called_ends_the_process),
+		cmocka_unit_test(test_unlisted_calls_are_refused),
+		cmocka_unit_test(test_fatal_calls_end_the_process),
 		cmocka_unit_test(test_programs_run_only_where_plugins_may),
-		cmocka_unit_test(test_the_filter_can_be_told_to_log_or_to_stay_away),
+		cmocka_unit_test(test_the_filter_can_log_or_be_off),
 		cmocka_unit_test(test_every_name_is_one),
 		cmocka_unit_test(test_arm64_has_one_for_each),
 	};

@@ -1,4 +1,5 @@
-/* Which failures are told, in which words, and how often. */
+// SPDX-License-Identifier: Apache-2.0
+/* Which failures are reported, with which texts, and how often. */
 #include "qp_failures.h"
 
 #include <setjmp.h>
@@ -30,13 +31,13 @@ static void assert_told(struct qp_failures *f, const struct qp *qp, uint64_t now
 	struct event e;
 	bool detailed;
 
-	qp_failures_tell(f, qp, now_ms, &e, &detailed);
+	qp_failures_report(f, qp, now_ms, &e, &detailed);
 	assert_string_equal(e.message, message);
 	assert_string_equal(e.reason, "QueuePairFailed");
 	assert_int_equal(e.type, EVENT_WARNING);
 }
 
-static void test_words(void **state)
+static void test_messages_of_failures(void **state)
 {
 	static const uint8_t ip4[16] = {[10] = 0xff, [11] = 0xff, [12] = 10, 9, 0, 2};
 	static const uint8_t ip6[16] = {0xfd, [15] = 2};
@@ -44,33 +45,33 @@ static void test_words(void **state)
 	struct qp qp = failed_qp(12, -1);
 
 	(void)state;
-	assert_told(f, &qp, 0,
-		    "QP 17 on rxe_a: the peer does not answer (gone, unreachable, or packets are "
-		    "lost) (RETRY_EXC_ERR)");
+	assert_told(
+		f, &qp, 0,
+		"QP 17 on rxe_a: the peer does not respond (down, unreachable, or packets are lost) (RETRY_EXC_ERR)");
 	memcpy(qp.peer_gid, ip4, sizeof(ip4));
 	qp.peer_qpn = 18;
 	qp.pid = 4711;
 	strcpy(qp.comm, "python3");
-	assert_told(f, &qp, 0,
-		    "QP 17 on rxe_a to 10.9.0.2 QP 18: the peer does not answer (gone, "
-		    "unreachable, or packets are lost) (RETRY_EXC_ERR); python3, pid 4711");
+	assert_told(
+		f, &qp, 0,
+		"QP 17 on rxe_a to 10.9.0.2 QP 18: the peer does not respond (down, unreachable, or packets are lost) (RETRY_EXC_ERR); python3, pid 4711");
 	qp = failed_qp(0, 1);
 	memcpy(qp.peer_gid, ip6, sizeof(ip6));
 	qp.pid = 7;
 	assert_told(
 		f, &qp, 0,
-		"QP 17 on rxe_a to fd00::2: the device gave the queue pair up (QP_FATAL); pid 7");
+		"QP 17 on rxe_a to fd00::2: fatal error of the queue pair on the device (QP_FATAL); pid 7");
 	qp = failed_qp(0, -1);
 	qp.peer_qpn = 18;
 	assert_told(f, &qp, 0,
-		    "QP 17 on rxe_a to QP 18: the kernel moved it to the error state "
+		    "QP 17 on rxe_a to QP 18: moved to the error state by the kernel "
 		    "(MOVED_TO_ERR)");
 	qp = failed_qp(99, -1);
-	assert_told(f, &qp, 0, "QP 17 on rxe_a: for a reason that is not known (UNKNOWN_ERR)");
+	assert_told(f, &qp, 0, "QP 17 on rxe_a: unknown reason (UNKNOWN_ERR)");
 	free(f);
 }
 
-static void test_what_is_a_failure(void **state)
+static void test_events_that_are_failures(void **state)
 {
 	struct bpf_event_qp_failed e = {.event = -1};
 	static const bool fatal[20] = {[0] = true, [1] = true,	[2] = true, [3] = true,
@@ -91,7 +92,7 @@ static void test_moves(void **state)
 
 	(void)state;
 	assert_true(qp_failure_is_move(&qp, &e));
-	e.head.pid = 4711; /* its owner asked for it */
+	e.head.pid = 4711; /* requested by its owner */
 	assert_false(qp_failure_is_move(&qp, &e));
 	e.head.pid = 0;
 	e.state = 3;
@@ -117,20 +118,20 @@ static void test_a_flood(void **state)
 	(void)state;
 	assert_int_equal(event_ring_init(&ring), 0);
 	strcpy(other.pod_uid, "other");
-	qp_failures_tell(f, &other, 0, &e, &detailed);
+	qp_failures_report(f, &other, 0, &e, &detailed);
 	event_ring_add(&ring, &e);
 	for (uint64_t ms = 0; ms < 3600000; ms += 36) {
 		qp.qpn++;
-		qp_failures_tell(f, &qp, ms, &e, &detailed);
+		qp_failures_report(f, &qp, ms, &e, &detailed);
 		told += detailed;
 		event_ring_add(&ring, &e);
 	}
 	assert_int_equal(told, QP_FAILURE_BURST + 3600000 / QP_FAILURE_PAUSE_MS - 1);
 	assert_int_equal(ring.n, told + 2);
 	assert_non_null(strstr(event_ring_at(&ring, 0)->message, "RNR_RETRY_EXC_ERR"));
-	assert_string_equal(event_ring_at(&ring, ring.n - 1)->message,
-			    "queue pairs on rxe_a fail again and again: the peer does not answer "
-			    "(gone, unreachable, or packets are lost) (RETRY_EXC_ERR)");
+	assert_string_equal(
+		event_ring_at(&ring, ring.n - 1)->message,
+		"queue pairs on rxe_a fail repeatedly: the peer does not respond (down, unreachable, or packets are lost) (RETRY_EXC_ERR)");
 	assert_int_equal(event_ring_at(&ring, ring.n - 1)->count, 100000 - told);
 	assert_int_equal(f->n_counts, 2);
 	assert_int_equal(f->counts[1].n, 100000);
@@ -138,7 +139,7 @@ static void test_a_flood(void **state)
 	free(f);
 }
 
-/* Quiet for long, it is told anew: as often as at first, and no more. */
+/* After a long time without failures the first few are named again. */
 static void test_turns_come_back(void **state)
 {
 	struct qp_failures *f = calloc(1, sizeof(*f));
@@ -149,10 +150,10 @@ static void test_turns_come_back(void **state)
 
 	(void)state;
 	for (int i = 0; i < 20; i++)
-		qp_failures_tell(f, &qp, 0, &e, &detailed);
+		qp_failures_report(f, &qp, 0, &e, &detailed);
 	assert_false(detailed);
 	for (int i = 0; i < 20; i++) {
-		qp_failures_tell(f, &qp, UINT64_C(1) << 40, &e, &detailed);
+		qp_failures_report(f, &qp, UINT64_C(1) << 40, &e, &detailed);
 		told += detailed;
 	}
 	assert_int_equal(told, QP_FAILURE_BURST);
@@ -171,7 +172,7 @@ static void test_bounded(void **state)
 	for (uint32_t i = 0; i < 1000; i++) {
 		snprintf(qp.device, sizeof(qp.device), "mlx5_%u", i);
 		snprintf(qp.pod_uid, sizeof(qp.pod_uid), "%u", i);
-		qp_failures_tell(f, &qp, i, &e, &detailed);
+		qp_failures_report(f, &qp, i, &e, &detailed);
 		assert_true(detailed); /* of a kind of its own */
 	}
 	assert_int_equal(f->n_kinds, QP_FAILURE_KINDS);
@@ -186,9 +187,12 @@ static void test_bounded(void **state)
 TEST_GROUP(qp_failures)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_words),		cmocka_unit_test(test_what_is_a_failure),
-		cmocka_unit_test(test_moves),		cmocka_unit_test(test_a_flood),
-		cmocka_unit_test(test_turns_come_back), cmocka_unit_test(test_bounded),
+		cmocka_unit_test(test_messages_of_failures),
+		cmocka_unit_test(test_events_that_are_failures),
+		cmocka_unit_test(test_moves),
+		cmocka_unit_test(test_a_flood),
+		cmocka_unit_test(test_turns_come_back),
+		cmocka_unit_test(test_bounded),
 	};
 
 	return test_group_run(tests, NULL, NULL);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Which flow belongs to which queue pair, and the document of both. */
 #include "qp_flows.h"
 
@@ -137,16 +138,16 @@ static int keep(const struct qp_row *row, void *arg)
 	return 0;
 }
 
-static void ask(const struct scene *s, const struct qp_question *q, struct rows *ret)
+static void ask(const struct scene *s, const struct qp_query *q, struct rows *ret)
 {
 	*ret = (struct rows){.n = 0};
 	assert_int_equal(qp_flows_each(&s->sources, q, keep, ret, &ret->total), 0);
 }
 
-static const struct qp_question all = {.limit = 100};
+static const struct qp_query all = {.limit = 100};
 
 /* Both ends are ours: what the one sends the other receives, each on its own port. */
-static void test_both_ends(void **state)
+static void test_flows_between_our_queue_pairs(void **state)
 {
 	struct scene *s = scene_new();
 	struct rows rows;
@@ -187,15 +188,15 @@ static void test_loopback(void **state)
 }
 
 /* Numbers are the device's own: what others' queue pairs of the same number do is not ours. */
-static void test_not_ours(void **state)
+static void test_flows_of_other_queue_pairs(void **state)
 {
 	struct scene *s = scene_new();
 	struct rows rows;
 
 	(void)state;
 	add_qp(s, "rxe_a", 17, QP_TYPE_RC, 18, "10.9.0.2");
-	add_flow(s, 0, "10.9.0.9", "10.9.0.1", 17, 1); /* from somebody else */
-	add_flow(s, 0, "10.9.0.2", "10.9.0.8", 17, 1); /* to somebody else */
+	add_flow(s, 0, "10.9.0.9", "10.9.0.1", 17, 1); /* from an unknown sender */
+	add_flow(s, 0, "10.9.0.2", "10.9.0.8", 17, 1); /* to an unknown receiver */
 	add_flow(s, 0, "10.9.0.1", "10.9.0.9", 18, 1);
 	add_flow(s, 0, "10.9.0.8", "10.9.0.2", 18, 1);
 	add_flow(s, 1, "10.9.0.2", "10.9.0.1", 17, 1); /* seen on another device's port */
@@ -209,8 +210,8 @@ static void test_not_ours(void **state)
 	scene_free(s);
 }
 
-/* A dump tells no addresses; without details of the device, numbers have to do. */
-static void test_little_is_known(void **state)
+/* A dump has no addresses; without details of the device only the numbers are compared. */
+static void test_matching_by_numbers_only(void **state)
 {
 	struct scene *s = scene_new();
 	struct rows rows;
@@ -225,7 +226,7 @@ static void test_little_is_known(void **state)
 	assert_true(rows.items[0].has_sent && rows.items[0].has_received);
 	s->host.rdma[0].ports[0].n_gids = 0;
 	ask(s, &all, &rows);
-	assert_int_equal(rows.n, 2); /* who sends to 18 cannot be said any more */
+	assert_int_equal(rows.n, 2); /* the sender of the flow to 18 is ambiguous now */
 	assert_true(!rows.items[0].has_sent && rows.items[0].has_received);
 	address("10.9.0.2", s->table.items[0]->peer_gid);
 	ask(s, &all, &rows);
@@ -234,8 +235,9 @@ static void test_little_is_known(void **state)
 	scene_free(s);
 }
 
-/* Two hosts gave the same number, and the dump does not say which of ours talks to whom. */
-static void test_whose_peer_is_unknown(void **state)
+/* Two hosts use the same number, and the dump does not show which of our queue pairs belongs to
+ * which host. */
+static void test_an_ambiguous_peer_is_unknown(void **state)
 {
 	struct scene *s = scene_new();
 	struct rows rows;
@@ -296,7 +298,7 @@ static struct scene *many(void)
 
 static uint32_t first_of(const struct scene *s, const char *top)
 {
-	struct qp_question q = {.limit = 1};
+	struct qp_query q = {.limit = 1};
 	struct rows rows;
 
 	assert_true(qp_top_parse(top, &q.top));
@@ -306,7 +308,7 @@ static uint32_t first_of(const struct scene *s, const char *top)
 	return rows.items[0].qp ? rows.items[0].qp->qpn : rows.items[0].flow->key.qpn;
 }
 
-static void test_tops(void **state)
+static void test_sort_orders(void **state)
 {
 	struct scene *s = many();
 	enum qp_top top;
@@ -323,7 +325,7 @@ static void test_tops(void **state)
 	scene_free(s);
 }
 
-static size_t count(const struct scene *s, struct qp_question q)
+static size_t count(const struct scene *s, struct qp_query q)
 {
 	struct rows rows;
 
@@ -339,20 +341,20 @@ static void test_filters(void **state)
 
 	(void)state;
 	assert_int_equal(count(s, all), 6);
-	assert_int_equal(count(s, (struct qp_question){.device = "rxe_a"}), 3);
-	assert_int_equal(count(s, (struct qp_question){.device = "mirror0"}), 1);
-	assert_int_equal(count(s, (struct qp_question){.device = "x"}), 0);
-	assert_int_equal(
-		count(s, (struct qp_question){.device = "eth0", .function = "0000:03:00.0"}), 5);
-	assert_int_equal(count(s, (struct qp_question){.pod = "job-7"}), 1);
-	assert_int_equal(count(s, (struct qp_question){.pod = "train/job-7"}), 1);
-	assert_int_equal(count(s, (struct qp_question){.pod = s->pod.uid}), 1);
-	assert_int_equal(count(s, (struct qp_question){.pod = "other/job-7"}), 0);
-	assert_int_equal(count(s, (struct qp_question){.pod = "train"}), 0);
+	assert_int_equal(count(s, (struct qp_query){.device = "rxe_a"}), 3);
+	assert_int_equal(count(s, (struct qp_query){.device = "mirror0"}), 1);
+	assert_int_equal(count(s, (struct qp_query){.device = "x"}), 0);
+	assert_int_equal(count(s, (struct qp_query){.device = "eth0", .function = "0000:03:00.0"}),
+			 5);
+	assert_int_equal(count(s, (struct qp_query){.pod = "job-7"}), 1);
+	assert_int_equal(count(s, (struct qp_query){.pod = "train/job-7"}), 1);
+	assert_int_equal(count(s, (struct qp_query){.pod = s->pod.uid}), 1);
+	assert_int_equal(count(s, (struct qp_query){.pod = "other/job-7"}), 0);
+	assert_int_equal(count(s, (struct qp_query){.pod = "train"}), 0);
 	scene_free(s);
 }
 
-static void test_nothing(void **state)
+static void test_without_sources_there_are_no_rows(void **state)
 {
 	const struct qp_sources none = {0};
 	struct rows rows = {0};
@@ -387,15 +389,15 @@ static void test_quantiles(void **state)
 	struct roce_flow f = {0};
 
 	(void)state;
-	assert_true(roce_rtt_quantile(&f, 0.5) == UINT64_MAX);
+	assert_true(roce_rtt_quantile(f.rtt, 0.5) == UINT64_MAX);
 	f.rtt[3] = 100; /* 4096 to 8192 ns */
-	assert_int_equal(roce_rtt_quantile(&f, 0.5), 6144);
-	assert_int_equal(roce_rtt_quantile(&f, 1), 8192);
+	assert_int_equal(roce_rtt_quantile(f.rtt, 0.5), 6144);
+	assert_int_equal(roce_rtt_quantile(f.rtt, 1), 8192);
 	f.rtt[0] = 100;
-	assert_int_equal(roce_rtt_quantile(&f, 0.5), 1024);
-	assert_int_equal(roce_rtt_quantile(&f, 0.25), 512);
+	assert_int_equal(roce_rtt_quantile(f.rtt, 0.5), 1024);
+	assert_int_equal(roce_rtt_quantile(f.rtt, 0.25), 512);
 	f = (struct roce_flow){.rtt = {[ROCE_RTT_BUCKETS - 1] = 1}};
-	assert_true(roce_rtt_quantile(&f, 0.5) ==
+	assert_true(roce_rtt_quantile(f.rtt, 0.5) ==
 		    UINT64_C(1) << (ROCE_RTT_SHIFT + ROCE_RTT_BUCKETS - 2));
 }
 
@@ -404,7 +406,7 @@ static void test_quantiles(void **state)
 static void test_document(void **state)
 {
 	struct scene *s = many();
-	struct api_qps_scene scene = {.sources = s->sources,
+	struct api_qps_input scene = {.sources = s->sources,
 				      .status = {.events = true},
 				      .epoch_ms = 1700000000000,
 				      .now_ms = 5000};
@@ -431,7 +433,7 @@ static void test_document(void **state)
 
 static void assert_head(struct qps_status status, const char *head)
 {
-	struct api_qps_scene scene = {.status = status, .now_ms = 5000};
+	struct api_qps_input scene = {.status = status, .now_ms = 5000};
 	size_t len;
 	char *text = api_qps(&scene, &all, &len);
 
@@ -456,15 +458,15 @@ static void test_heads(void **state)
 TEST_GROUP(qp_flows)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_both_ends),
+		cmocka_unit_test(test_flows_between_our_queue_pairs),
 		cmocka_unit_test(test_loopback),
-		cmocka_unit_test(test_not_ours),
-		cmocka_unit_test(test_little_is_known),
-		cmocka_unit_test(test_whose_peer_is_unknown),
+		cmocka_unit_test(test_flows_of_other_queue_pairs),
+		cmocka_unit_test(test_matching_by_numbers_only),
+		cmocka_unit_test(test_an_ambiguous_peer_is_unknown),
 		cmocka_unit_test(test_datagrams),
-		cmocka_unit_test(test_tops),
+		cmocka_unit_test(test_sort_orders),
 		cmocka_unit_test(test_filters),
-		cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_without_sources_there_are_no_rows),
 		cmocka_unit_test(test_without_memory),
 		cmocka_unit_test(test_quantiles),
 		cmocka_unit_test(test_document),

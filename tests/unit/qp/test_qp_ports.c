@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The queue pairs of each port in sum. */
 #include "cleanup.h"
 #include "qp_ports.h"
@@ -51,7 +52,7 @@ static void test_sums(void **state)
 	add(&r, "a", 1, "\x0a\x09\x00\x02")->traffic_class = 104; /* not ECT */
 	r.qps[1].path_mtu = 1024;
 	r.qps[2].path_mtu = 4096;
-	add(&r, "a", 1, "\x0a\x09\x00\x03"); /* nobody has seen its class */
+	add(&r, "a", 1, "\x0a\x09\x00\x03"); /* its traffic class is unknown */
 	add(&r, "a", 2, "\x0a\x09\x00\x02")->traffic_class = 2;
 	add(&r, "a", 0, NULL);
 	add(&r, "b", 1, "\x0a\x09\x00\x02");
@@ -74,8 +75,8 @@ static void test_sums(void **state)
 	qp_ports_done(&p);
 }
 
-/* Peer 2: three with one label. 3: two labels. 4: four whose labels the driver makes. 5: one is not
- * known. */
+/* Peer 2: three with one label. 3: two labels. 4: four whose labels the driver derives. 5: one is
+ * unknown. */
 static void test_flow_labels(void **state)
 {
 	static const struct {
@@ -127,7 +128,7 @@ static void test_failures(void **state)
 	assert_int_equal(q->peers, 2);
 	qp_ports_done(&p);
 
-	/* Of several peers none is named, and after a minute nothing is told. */
+	/* With several peers no peer is named, and after a minute nothing is reported. */
 	fail_at(&r.qps[2], 25 * SECOND);
 	assert_int_equal(qp_ports_build(&p, &r.table, 30 * SECOND), 0);
 	assert_int_equal(p.items[0].qps.failed_peers, 2);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Queue pairs from events and from dumps. */
 #include "qp_table.h"
 
@@ -62,7 +63,7 @@ static void assert_order(const struct qp_table *t)
 		assert_true(qp_compare(t->items[i - 1], t->items[i]->device, t->items[i]->qpn) < 0);
 }
 
-static void test_a_life(void **state)
+static void test_the_states_of_a_queue_pair(void **state)
 {
 	struct bpf_event_qp rtr = event("rxe_a", 17, BPF_QP_MODIFIED, 20);
 	struct qp_table t = {0};
@@ -83,7 +84,7 @@ static void test_a_life(void **state)
 	rtr.flow_label = 0x12345;
 	rtr.timeout = 14; /* not in the mask: not meant */
 	rtr.peer_gid[15] = 2;
-	rtr.head.pid = 1; /* whoever changes it does not own it */
+	rtr.head.pid = 1; /* the process that modifies it need not be its owner */
 	qp = qp_table_event(&t, &rtr);
 	assert_int_equal(qp->state, RTR);
 	assert_int_equal(qp->peer_qpn, 18);
@@ -170,14 +171,14 @@ static void test_the_number_is_given_again(void **state)
 	qp = qp_table_failed(&t, &failure, &first);
 	assert_false(first);
 	assert_string_equal(qp->pod_uid, "u");
-	qp = create(&t, "rxe_a", 17, 20); /* its end was not heard */
+	qp = create(&t, "rxe_a", 17, 20); /* its destruction was not reported */
 	assert_string_equal(qp->pod_uid, "");
 	assert_false(qp->owner_known);
 	assert_false(qp->failed);
 	qp_table_done(&t);
 }
 
-static void test_reset_begins_anew(void **state)
+static void test_reset_clears_a_failure(void **state)
 {
 	struct bpf_event_qp_failed failure = {.qpn = 17, .event = 1};
 	struct qp_table t = {0};
@@ -186,7 +187,7 @@ static void test_reset_begins_anew(void **state)
 
 	(void)state;
 	strcpy(failure.device, "rxe_a");
-	assert_null(qp_table_failed(&t, &failure, &first)); /* never heard of before: not kept */
+	assert_null(qp_table_failed(&t, &failure, &first)); /* not in the table: not added */
 	assert_int_equal(t.n, 0);
 	create(&t, "rxe_a", 17, 4);
 	qp = qp_table_failed(&t, &failure, &first);
@@ -222,7 +223,7 @@ static void test_a_dump_replaces(void **state)
 
 	(void)state;
 	create(&t, "rxe_a", 17, 10);
-	create(&t, "rxe_a", 18, 10); /* gone, unheard */
+	create(&t, "rxe_a", 18, 10); /* destroyed without an event */
 	qp_table_dump_begins(&t);
 	assert_int_equal(qp_table_replace(&t, list, ARRAY_SIZE(list), 20), 0);
 	assert_int_equal(t.n, 3);
@@ -239,7 +240,7 @@ static void test_a_dump_replaces(void **state)
 	qp_table_done(&t);
 }
 
-/* What is known of a device that did not answer stays. */
+/* The queue pairs of a device that did not answer are kept. */
 static void test_a_dump_of_some_devices(void **state)
 {
 	const struct nldev_qp list[] = {entry("rxe_b", 3, RTS, 4711)};
@@ -262,7 +263,7 @@ static void test_a_dump_of_some_devices(void **state)
 	qp_table_done(&t);
 }
 
-static void test_what_happens_during_a_dump(void **state)
+static void test_events_during_a_dump(void **state)
 {
 	const struct nldev_qp list[] = {entry("rxe_a", 1, RTS, 5), entry("rxe_a", 2, RTS, 5),
 					entry("rxe_a", 3, RTS, 5)};
@@ -285,7 +286,7 @@ static void test_what_happens_during_a_dump(void **state)
 }
 
 /* The kernel destroys it for a while: a dump that begins then has it still. */
-static void test_what_is_being_destroyed(void **state)
+static void test_a_queue_pair_that_is_being_destroyed(void **state)
 {
 	const struct nldev_qp list[] = {entry("rxe_a", 1, RTS, 5), entry("rxe_a", 2, RTS, 5)};
 	const uint64_t late = 25 + QP_DESTROYING_NS;
@@ -295,7 +296,7 @@ static void test_what_is_being_destroyed(void **state)
 	create(&t, "rxe_a", 1, 10);
 	destroy(&t, "rxe_a", 1, 25);
 	destroy(&t, "rxe_a", 2, 25);
-	create(&t, "rxe_a", 2, 26); /* anew */
+	create(&t, "rxe_a", 2, 26); /* created again */
 	qp_table_dump_begins(&t);
 	assert_int_equal(qp_table_replace(&t, list, ARRAY_SIZE(list), 30), 0);
 	assert_null(qp_table_find(&t, "rxe_a", 1));
@@ -402,7 +403,7 @@ static void test_without_memory(void **state)
 	qp_table_done(&t);
 }
 
-static void test_words(void **state)
+static void test_names_of_types_and_states(void **state)
 {
 	(void)state;
 	assert_string_equal(qp_type_name(2), "RC");
@@ -426,23 +427,23 @@ static void test_words(void **state)
 TEST_GROUP(qp_table)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_life),
+		cmocka_unit_test(test_the_states_of_a_queue_pair),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_sorted),
 		cmocka_unit_test(test_bounded),
 		cmocka_unit_test(test_the_number_is_given_again),
-		cmocka_unit_test(test_reset_begins_anew),
+		cmocka_unit_test(test_reset_clears_a_failure),
 		cmocka_unit_test(test_a_dump_replaces),
 		cmocka_unit_test(test_a_dump_of_some_devices),
-		cmocka_unit_test(test_what_happens_during_a_dump),
-		cmocka_unit_test(test_what_is_being_destroyed),
+		cmocka_unit_test(test_events_during_a_dump),
+		cmocka_unit_test(test_a_queue_pair_that_is_being_destroyed),
 		cmocka_unit_test(test_too_much_during_a_dump),
 		cmocka_unit_test(test_a_dump_of_another_process),
 		cmocka_unit_test(test_a_kernel_user),
 		cmocka_unit_test(test_a_dump_larger_than_the_table),
 		cmocka_unit_test(test_owners),
 		cmocka_unit_test(test_without_memory),
-		cmocka_unit_test(test_words),
+		cmocka_unit_test(test_names_of_types_and_states),
 	};
 
 	return test_group_run(tests, NULL, NULL);

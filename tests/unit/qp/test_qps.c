@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Queue pairs in the loop: events in, pods from a synthetic /proc, failures out. */
 #include "qps.h"
 
@@ -111,7 +112,7 @@ static bool has_read(void *arg)
 	struct qp_sources sources;
 	struct qps_status status;
 
-	qps_tell(w->qps, &sources, &status);
+	qps_get_sources(w->qps, &sources, &status);
 	return status.read_ms || status.error[0];
 }
 
@@ -178,7 +179,7 @@ static void test_a_failure_names_its_pod(void **state)
 	assert_string_equal(w->last.namespace, "train");
 	assert_string_equal(w->last.pod, "job-7");
 	assert_string_equal(w->last.device, "0000:03:00.2");
-	assert_non_null(strstr(w->last.message, "QP 17 on rxe_a: the peer does not answer"));
+	assert_non_null(strstr(w->last.message, "QP 17 on rxe_a: the peer does not respond"));
 	assert_non_null(strstr(w->last.message, "python3, pid 4711"));
 	assert_true(w->last.first_ms > 0);
 	break_qp(w, 17, 5);  /* what it had in flight */
@@ -188,8 +189,8 @@ static void test_a_failure_names_its_pod(void **state)
 	stop(w);
 }
 
-/* Nothing would ever take it out of the table again. */
-static void test_a_stranger_fails(void **state)
+/* It would never be removed from the table. */
+static void test_a_failed_queue_pair_that_is_not_in_the_table(void **state)
 {
 	struct world *w = start_read();
 	size_t n = qps_table(w->qps)->n;
@@ -202,7 +203,7 @@ static void test_a_stranger_fails(void **state)
 	stop(w);
 }
 
-/* Made and failed before anybody could be asked. */
+/* Created and failed before its owner could be looked up. */
 static void test_a_failure_waits_for_its_pod(void **state)
 {
 	struct world *w = start_read();
@@ -229,7 +230,7 @@ static void test_a_process_that_has_ended(void **state)
 	stop(w);
 }
 
-static void test_without_a_runtime_the_uid_is_told(void **state)
+static void test_without_a_runtime_the_uid_is_reported(void **state)
 {
 	struct world *w = start_read();
 
@@ -253,7 +254,7 @@ static void test_a_pid_is_given_again(void **state)
 	create(w, 17, 4711);
 	assert_true(loop_until(&w->loop, is_named, w, PATIENCE_MS));
 	put_process(w, 4711, "0::/system.slice/x.service\n");
-	create(w, 18, 4711); /* the same cgroup: nobody is asked */
+	create(w, 18, 4711); /* the same cgroup: no look-up */
 	assert_string_equal(qp_table_find(qps_table(w->qps), "rxe_a", 18)->pod_uid, UID);
 	e = qp_event(17, BPF_QP_CREATED, 4711);
 	e.head.cgroup = 8;
@@ -264,7 +265,7 @@ static void test_a_pid_is_given_again(void **state)
 	stop(w);
 }
 
-static void test_moved_by_the_kernel(void **state)
+static void test_an_error_state_set_by_the_kernel(void **state)
 {
 	struct world *w = start_read();
 	struct bpf_event_qp e = qp_event(17, BPF_QP_MODIFIED, 4711);
@@ -283,7 +284,7 @@ static void test_moved_by_the_kernel(void **state)
 	stop(w);
 }
 
-/* Thousands at once are told, whatever there is no room for. */
+/* Thousands at once are all reported, even without room in the table. */
 static bool are_told(void *arg)
 {
 	return ((struct world *)arg)->n_events == 5000;
@@ -303,7 +304,7 @@ static void test_a_flood(void **state)
 	}
 	assert_int_equal(qps_table(w->qps)->n, 0);
 	assert_true(loop_until(&w->loop, are_told, w, PATIENCE_MS));
-	assert_non_null(strstr(w->last.message, "again and again"));
+	assert_non_null(strstr(w->last.message, "repeatedly"));
 	stop(w);
 }
 
@@ -325,10 +326,10 @@ static bool has_done(void *arg)
 
 static void test_refresh(void **state)
 {
-	struct world *w = start(); /* its first dump is under way: both wait for it */
+	struct world *w = start(); /* its first dump is running: both requests wait for it */
 
 	(void)state;
-	assert_int_equal(qps_refresh(w->qps, on_done, w), 0); /* events tell as much */
+	assert_int_equal(qps_refresh(w->qps, on_done, w), 0); /* events keep the table current */
 	w->events = false;
 	assert_int_equal(qps_refresh(w->qps, on_done, w), 1);
 	assert_int_equal(qps_refresh(w->qps, on_done, w), 1);
@@ -340,7 +341,22 @@ static void test_refresh(void **state)
 	stop(w);
 }
 
-static void test_closing_tells_who_waits(void **state)
+/* Without events a table of half a minute ago is not an answer any more; the clock is set forward
+ * for one question. */
+static void test_an_old_table_is_read_again(void **state)
+{
+	struct world *w = start_read();
+
+	(void)state;
+	w->events = false;
+	assert_int_equal(qps_refresh(w->qps, on_done, w), 0);
+	w->loop.time += 61000;
+	assert_int_equal(qps_refresh(w->qps, on_done, w), 1);
+	assert_true(loop_until(&w->loop, has_done, w, PATIENCE_MS));
+	stop(w);
+}
+
+static void test_closing_ends_a_refresh(void **state)
 {
 	struct world *w = start();
 	unsigned *n = &w->n_done;
@@ -356,11 +372,11 @@ static void test_closing_tells_who_waits(void **state)
 	stop(w);
 }
 
-static void test_nobody(void **state)
+static void test_null_is_accepted(void **state)
 {
 	(void)state;
 	qps_event(NULL, NULL);
-	qps_look(NULL);
+	qps_update(NULL);
 	qps_named(NULL, NULL, 0);
 	qps_close(NULL);
 }
@@ -370,15 +386,16 @@ TEST_GROUP(qps)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_failure_names_its_pod),
 		cmocka_unit_test(test_a_failure_waits_for_its_pod),
-		cmocka_unit_test(test_a_stranger_fails),
+		cmocka_unit_test(test_a_failed_queue_pair_that_is_not_in_the_table),
 		cmocka_unit_test(test_a_process_that_has_ended),
-		cmocka_unit_test(test_without_a_runtime_the_uid_is_told),
+		cmocka_unit_test(test_without_a_runtime_the_uid_is_reported),
 		cmocka_unit_test(test_a_pid_is_given_again),
-		cmocka_unit_test(test_moved_by_the_kernel),
+		cmocka_unit_test(test_an_error_state_set_by_the_kernel),
 		cmocka_unit_test(test_a_flood),
 		cmocka_unit_test(test_refresh),
-		cmocka_unit_test(test_closing_tells_who_waits),
-		cmocka_unit_test(test_nobody),
+		cmocka_unit_test(test_an_old_table_is_read_again),
+		cmocka_unit_test(test_closing_ends_a_refresh),
+		cmocka_unit_test(test_null_is_accepted),
 	};
 
 	return test_group_run(tests, NULL, NULL);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The page and the runbook as they are built in: whole, with nothing from elsewhere, and their
  * policies let run what is in them and nothing else. */
 #include <setjmp.h>
@@ -38,7 +39,7 @@ static void assert_whole(const char *text, const struct web_page *page)
 	assert_string_equal(text + page->len - strlen("</html>\n"), "</html>\n");
 }
 
-static void it_is_whole(void **state)
+static void the_page_is_complete(void **state)
 {
 	char *text = unpacked(&web_page);
 
@@ -61,7 +62,7 @@ static void assert_alone(const struct web_page *page)
 	free(text);
 }
 
-static void nothing_comes_from_elsewhere(void **state)
+static void the_page_loads_nothing(void **state)
 {
 	(void)state;
 	assert_alone(&web_page);
@@ -94,7 +95,7 @@ static void assert_allowed(const struct web_page *page, const char *text, const 
 		fail_msg("%s is not in %s", wanted, page->policy);
 }
 
-static void its_policy_is_of_it(void **state)
+static void the_policy_matches_the_page(void **state)
 {
 	static const char *const words[] = {"default-src 'none'", "connect-src 'self'",
 					    "frame-ancestors 'none'", "base-uri 'none'",
@@ -145,6 +146,31 @@ static void each_cause_has_its_place(void **state)
 	free(text);
 }
 
+/* At /runbook/CAUSE: one heading, its text, and no way into the whole that is not there. */
+static void each_cause_has_a_document(void **state)
+{
+	(void)state;
+	for (int c = 0; c < N_CAUSES; c++) {
+		const char *name = cause_row((enum cause)c)->name;
+		const struct web_page *page = web_cause(name);
+		char heading[80], *text;
+
+		assert_non_null(page);
+		text = unpacked(page);
+		assert_whole(text, page);
+		assert_allowed(page, text, "style");
+		assert_alone(page);
+		snprintf(heading, sizeof(heading), "<h1 id=\"%s\">", name);
+		assert_non_null(strstr(text, heading));
+		assert_non_null(strstr(text, "<strong>Ruled out if</strong>"));
+		assert_null(strstr(text, "href=\"#"));
+		assert_null(strstr(text, "<h2"));
+		free(text);
+	}
+	assert_null(web_cause("none"));
+	assert_null(web_cause(""));
+}
+
 static void without_memory(void **state)
 {
 	(void)state;
@@ -156,11 +182,12 @@ static void without_memory(void **state)
 TEST_GROUP(web_page)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(it_is_whole),
-		cmocka_unit_test(nothing_comes_from_elsewhere),
-		cmocka_unit_test(its_policy_is_of_it),
+		cmocka_unit_test(the_page_is_complete),
+		cmocka_unit_test(the_page_loads_nothing),
+		cmocka_unit_test(the_policy_matches_the_page),
 		cmocka_unit_test(text_is_never_markup),
 		cmocka_unit_test(each_cause_has_its_place),
+		cmocka_unit_test(each_cause_has_a_document),
 		cmocka_unit_test(without_memory),
 	};
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # For people: what docs/start/install.md says, typed and answered, on a cluster of two nodes, then traffic between two pods and what both rocelets say of
 # it, until Ctrl-C or for DEMO_SECONDS. Congestion comes and goes: the switch's way to node 1 is narrow for half a minute of each.
@@ -43,7 +44,7 @@ join_nodes
 type kubectl get nodes
 on_nodes "import_image rocelet-$VERSION-amd64.tar"
 echo "(the image of \`make image\` is imported on both nodes)"
-type kubectl apply -k k8s/deploy/overlays/native
+type kubectl apply -f k8s/deploy/before-1.30/native.yaml
 need_within 60 "the DaemonSet is ready on both nodes" rolled_out rocelet "$IMAGE"
 type kubectl -n rocelet get daemonset
 type kubectl -n rocelet exec "$(rocelet_on 0)" -- rocectl suggest

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # What an administrator does, in his words, on a cluster of two nodes: install, pods with a VF each and RDMA traffic between them from node to node,
 # updates and rollbacks while that flows, and away with it.
@@ -72,19 +73,10 @@ roll_back() {
 
 # Two DaemonSets, the second of which takes over.
 exchange() { # OLD NEW FOLDER   its overlay's
-    kubectl apply -k "$3/k8s/deploy/overlays/native-versioned"
+    kubectl apply -f "$3/k8s/deploy/before-1.30/native-versioned.yaml"
     wait_until 60 "[[ \$(n_ready $2) == $N_NODES ]]"
     kubectl -n rocelet delete daemonset "$1"
     check_within 60 "both nodes are $2's" rolled_out "$2" "localhost/rocelet:${2#rocelet-}"
-}
-
-# What rocelet could leave on a node, but for empty folders: the hardware's interfaces with their VFs, RDMA devices, programs, files.
-remains_of_rocelet() { # NODE
-    node "$1" 'for device in /sys/class/net/*/device; do ip -d link show dev "$(basename "${device%/device}")"; done |
-            sed -E "s/^[0-9]+: //; s/ qdisc [a-z_]+ / /; s/ (state|mode) [A-Z]+//g" | grep -v "^ *link/ether"
-        rdma link show; bpftool prog show | grep -oE " name (rocelet|roce)[^ ]*" || true
-        find /run/rocelet /var/lib/rocelet /dev/rocelet /sys/fs/bpf /var/run/cdi /var/lib/kubelet/plugins_registry ! -type d 2>/dev/null || true
-        ls -d /var/lib/kubelet/device-plugins/*rocelet* 2>/dev/null || true'
 }
 
 # ---- the scenario
@@ -98,7 +90,7 @@ for version in "$VERSION" "$NEXT"; do on_nodes "import_image rocelet-$version-am
 for n in 0 1; do remains_of_rocelet "$n" >"$CLUSTER_OUT/before$n"; done
 
 say "install"
-kubectl apply -k k8s/deploy/overlays/native
+kubectl apply -f k8s/deploy/before-1.30/native.yaml
 need_within 60 "the DaemonSet is ready on both nodes" rolled_out rocelet "$IMAGE"
 echo "# installed after $SECONDS s"
 check "without a pool nothing is offered" "[[ -z \$(allocatable 0) && -z \$(allocatable 1) ]]"
@@ -165,7 +157,7 @@ done
 
 say "uninstall"
 kubectl delete pod left right
-kubectl delete -k k8s/deploy/overlays/native-versioned
+kubectl delete -f k8s/deploy/before-1.30/native-versioned.yaml
 for n in 0 1; do
     check_within 60 "node $n is as before" "diff <(remains_of_rocelet $n) $CLUSTER_OUT/before$n"
 done

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # Is the ground sound? Two machines on one switch, RDMA between a VF of the one and a VF of the other, and what the switch does to packets on the
 # way is told by the rocelet of the node where they arrive.

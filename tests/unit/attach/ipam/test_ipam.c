@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* IPAM plugins: what they are told, what they answer, and real child programs of every bad kind. */
 #include "ipam.h"
 
@@ -19,6 +20,8 @@
 #include <uv.h>
 
 #include <cmocka.h>
+
+#include <jansson.h>
 
 #include "cleanup.h"
 #include "fds.h"
@@ -50,11 +53,33 @@ static struct attach_record record_of(const char *ipam)
 static void test_config(void **state)
 {
 	struct attach_record r = record_of("{\"type\": \"static\", \"needs\": {}, \"x\": [1]}");
-	AUTO_FREE char *text = ipam_config(&r);
+	AUTO_FREE char *text = ipam_config(&r, IPAM_ADD, NULL);
 
 	(void)state;
 	assert_string_equal(text, "{\"cniVersion\":\"1.0.0\",\"name\":\"rocelet.dev_roce\","
 				  "\"type\":\"rocelet\",\"ipam\":{\"type\":\"static\",\"x\":[1]}}");
+}
+
+/* What a CNI request gives besides: to each command that concerns a container. */
+static void test_keys_of_a_cni_request_are_passed(void **state)
+{
+	struct attach_record r = record_of(
+		"{\"type\": \"static\", \"rocelet\": {\"runtimeConfig\": {\"ips\": "
+		"[\"10.0.0.1/8\"]}, \"args\": {\"cni\": {}}, \"env\": \"IP=10.0.0.2\"}}");
+	json_t *more = json_pack("{s:{s:s}}", "prevResult", "cniVersion", "1.0.0");
+	AUTO_FREE char *text = ipam_config(&r, IPAM_CHECK, more), *args = ipam_args(&r);
+	AUTO_FREE char *status = ipam_config(&r, IPAM_STATUS, NULL);
+
+	(void)state;
+	json_decref(more);
+	assert_string_equal(text,
+			    "{\"cniVersion\":\"1.0.0\",\"name\":\"rocelet.dev_roce\",\"type\":"
+			    "\"rocelet\",\"ipam\":{\"type\":\"static\"},\"runtimeConfig\":"
+			    "{\"ips\":[\"10.0.0.1/8\"]},\"args\":{\"cni\":{}},\"prevResult\":"
+			    "{\"cniVersion\":\"1.0.0\"}}");
+	assert_string_equal(args, "CNI_ARGS=IgnoreUnknown=1;K8S_POD_NAMESPACE=a;K8S_POD_NAME=b;"
+				  "K8S_POD_INFRA_CONTAINER_ID=5a5a;K8S_POD_UID=u-1;IP=10.0.0.2");
+	assert_non_null(strstr(status, "\"cniVersion\":\"1.1.0\""));
 }
 
 static int needs_of(struct ipam_needs *ret, const char *ipam, struct err *e)
@@ -201,6 +226,8 @@ static void test_bad_results(void **state)
 		"{\"ips\": [{\"address\": \"10.0.0.1/8\"}], \"routes\": [{\"dst\": \"0.0.0.0/0\", "
 		"\"priority\": -1}]}",
 		"{\"ips\": [1,2,3,4,5,6,7,8,9]}",
+		"{\"ips\": [{\"address\": \"10.0.0.1/8\"}], \"routes\": [{\"dst\": \"0.0.0.0/0\", "
+		"\"table\": 100}]}",
 	};
 	struct attach_record r;
 
@@ -218,12 +245,19 @@ static void test_errors(void **state)
 {
 	static const char told[] =
 		"{\"code\": 11, \"msg\": \"no free address\", \"details\": \"of\\n254\"}";
+	static const char unknown[] = "{\"code\": 4, \"msg\": \"unknown CNI_COMMAND: GC\"}";
+	static const char whereabouts[] =
+		"{\"code\": 999, \"msg\": \"CNI CHECK method is not implemented\"}";
 	struct err e;
 
 	(void)state;
 	ipam_parse_error(told, strlen(told), 1, &e);
 	assert_int_equal(e.code, -EAGAIN);
 	assert_string_equal(e.msg, "no free address; of?254 (code 11)");
+	ipam_parse_error(unknown, strlen(unknown), 1, &e);
+	assert_int_equal(e.code, -EOPNOTSUPP);
+	ipam_parse_error(whereabouts, strlen(whereabouts), 1, &e);
+	assert_int_equal(e.code, -EOPNOTSUPP);
 	ipam_parse_error("oops\x01\n", 6, 3, &e);
 	assert_int_equal(e.code, -EIO);
 	assert_string_equal(e.msg, "exit status 3: oops?");
@@ -295,7 +329,7 @@ static int start(struct bench *b, enum ipam_verb verb, uint32_t timeout_ms)
 	char path[256];
 
 	snprintf(path, sizeof(path), "/nowhere::%s", b->dir);
-	return ipam_start(&b->call, &b->loop, verb, &r, &(struct ipam_host){path, b->hidden},
+	return ipam_start(&b->call, &b->loop, verb, &r, NULL, &(struct ipam_host){path, b->hidden},
 			  timeout_ms, on_answer, b, &b->err);
 }
 
@@ -315,7 +349,7 @@ static void run(struct bench *b, const char *script, uint32_t timeout_ms)
 	assert_int_equal(b->told, 1);
 }
 
-static void test_what_it_gets(void **state)
+static void test_input_and_environment_of_a_plugin(void **state)
 {
 	struct bench b;
 
@@ -332,7 +366,7 @@ static void test_what_it_gets(void **state)
 	assert_null(strstr(b.text, "SECRET"));
 }
 
-static void test_delete_says_nothing(void **state)
+static void test_del_has_no_output(void **state)
 {
 	struct bench b;
 
@@ -359,7 +393,7 @@ static void test_failures(void **state)
 }
 
 /* It never reads what it is told, and is not waited for either. */
-static void test_hanging(void **state)
+static void test_a_hanging_plugin_times_out(void **state)
 {
 	struct bench b;
 
@@ -419,7 +453,7 @@ static bool none_is_marked(void *arg)
 }
 
 /* It holds the output open, or is in a session of its own: it dies, the answer counts. */
-static void test_what_it_leaves_behind_dies(void **state)
+static void test_child_processes_of_a_plugin_are_killed(void **state)
 {
 	struct bench b;
 
@@ -435,7 +469,7 @@ static void test_what_it_leaves_behind_dies(void **state)
 }
 
 /* It is root, which limits do not bind as a rule. */
-static void test_it_starts_so_many_and_no_more(void **state)
+static void test_the_number_of_processes_is_limited(void **state)
 {
 	struct bench b;
 
@@ -451,7 +485,7 @@ static void test_it_starts_so_many_and_no_more(void **state)
 }
 
 /* Neither network nor capabilities, nor what root could do to files and devices. */
-static void test_it_has_nothing(void **state)
+static void test_the_sandbox_has_no_privileges(void **state)
 {
 	struct bench b;
 
@@ -472,7 +506,7 @@ static void test_it_has_nothing(void **state)
 				    "no namespace\n0 1 2 3 ");
 }
 
-static void test_it_has_what_it_needs(void **state)
+static void test_the_sandbox_grants_needs(void **state)
 {
 	struct bench b;
 	char ipam[512], folder[256];
@@ -549,7 +583,7 @@ static const char becoming_root[] =
 	"END\n";
 
 /* The folders that it writes to are the host's, where another user could run what is in them. */
-static void test_it_makes_no_setuid_program(void **state)
+static void test_a_plugin_cannot_make_setuid_files(void **state)
 {
 	char ipam[512];
 	struct bench b;
@@ -698,7 +732,7 @@ static bool answers(const struct services *s, const char *line)
 }
 
 /* Its effective uid is 0, which services take for an administrator's. */
-static void test_it_reaches_no_service(void **state)
+static void test_a_plugin_reaches_no_service(void **state)
 {
 	struct services s;
 
@@ -713,7 +747,7 @@ static void test_it_reaches_no_service(void **state)
 
 /* A folder to write to may hold a service's socket, as CNI's dhcp has one; nothing else is there
  * for it than what it sees. */
-static void test_it_reaches_services_of_its_folders(void **state)
+static void test_a_plugin_reaches_services_in_its_folders(void **state)
 {
 	struct services s;
 	char needs[256];
@@ -748,7 +782,7 @@ static void test_a_socket_can_be_hidden(void **state)
 }
 
 /* Empty, and closed, but for the way to the program; a file is there no more. */
-static void test_it_sees_nothing_of_what_is_hidden(void **state)
+static void test_hidden_folders_are_empty(void **state)
 {
 	struct services s;
 	bool has_kubelet = access("/var/lib/kubelet", F_OK) == 0;
@@ -788,7 +822,7 @@ static int resolver_is_seen(void)
 	return with && without ? 0 : 1;
 }
 
-static void test_it_sees_the_resolver_of_its_network(void **state)
+static void test_a_plugin_sees_its_networks_resolver(void **state)
 {
 	pid_t pid = fork();
 	int status;
@@ -801,7 +835,7 @@ static void test_it_sees_the_resolver_of_its_network(void **state)
 	assert_int_equal(status, 0);
 }
 
-static void test_not_there(void **state)
+static void test_a_missing_plugin(void **state)
 {
 	struct bench b;
 	char path[256];
@@ -839,7 +873,7 @@ static void test_cancel(void **state)
 }
 
 /* However we end, nothing of it stays. */
-static void test_our_death(void **state)
+static void test_plugins_die_with_the_daemon(void **state)
 {
 	struct bench b;
 	int status;
@@ -863,7 +897,7 @@ static void test_our_death(void **state)
 }
 
 /* Neither descriptors nor zombies are left by any of them. */
-static void test_nothing_is_left(void **state)
+static void test_plugins_leave_no_descriptors_or_zombies(void **state)
 {
 	struct bench b;
 	unsigned before;
@@ -880,31 +914,32 @@ TEST_GROUP(ipam)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_config),
+		cmocka_unit_test(test_keys_of_a_cni_request_are_passed),
 		cmocka_unit_test(test_needs),
 		cmocka_unit_test(test_bad_needs),
 		cmocka_unit_test(test_result),
 		cmocka_unit_test(test_bad_results),
 		cmocka_unit_test(test_errors),
-		cmocka_unit_test(test_what_it_gets),
-		cmocka_unit_test(test_delete_says_nothing),
+		cmocka_unit_test(test_input_and_environment_of_a_plugin),
+		cmocka_unit_test(test_del_has_no_output),
 		cmocka_unit_test(test_failures),
-		cmocka_unit_test(test_hanging),
+		cmocka_unit_test(test_a_hanging_plugin_times_out),
 		cmocka_unit_test(test_flood),
-		cmocka_unit_test(test_what_it_leaves_behind_dies),
-		cmocka_unit_test(test_it_starts_so_many_and_no_more),
-		cmocka_unit_test(test_it_has_nothing),
-		cmocka_unit_test(test_it_has_what_it_needs),
+		cmocka_unit_test(test_child_processes_of_a_plugin_are_killed),
+		cmocka_unit_test(test_the_number_of_processes_is_limited),
+		cmocka_unit_test(test_the_sandbox_has_no_privileges),
+		cmocka_unit_test(test_the_sandbox_grants_needs),
 		cmocka_unit_test(test_no_link_leads_to_a_folder_of_its),
-		cmocka_unit_test(test_it_makes_no_setuid_program),
-		cmocka_unit_test(test_it_reaches_no_service),
-		cmocka_unit_test(test_it_reaches_services_of_its_folders),
+		cmocka_unit_test(test_a_plugin_cannot_make_setuid_files),
+		cmocka_unit_test(test_a_plugin_reaches_no_service),
+		cmocka_unit_test(test_a_plugin_reaches_services_in_its_folders),
 		cmocka_unit_test(test_a_socket_can_be_hidden),
-		cmocka_unit_test(test_it_sees_nothing_of_what_is_hidden),
-		cmocka_unit_test(test_it_sees_the_resolver_of_its_network),
-		cmocka_unit_test(test_not_there),
+		cmocka_unit_test(test_hidden_folders_are_empty),
+		cmocka_unit_test(test_a_plugin_sees_its_networks_resolver),
+		cmocka_unit_test(test_a_missing_plugin),
 		cmocka_unit_test(test_cancel),
-		cmocka_unit_test(test_our_death),
-		cmocka_unit_test(test_nothing_is_left),
+		cmocka_unit_test(test_plugins_die_with_the_daemon),
+		cmocka_unit_test(test_plugins_leave_no_descriptors_or_zombies),
 	};
 
 	return test_group_run(tests, NULL, NULL);

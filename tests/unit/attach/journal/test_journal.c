@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The journal: blocks as bytes, files on a disk that is full, read-only or torn. */
 #include <fcntl.h>
 #include <jansson.h>
@@ -92,7 +93,7 @@ static void every_setting_comes_back_and_makes_another_plan(void **state)
 }
 
 /* Nothing is attached again for these. */
-static void where_a_plan_stays_and_how_it_is_cleaned_make_no_other(void **state)
+static void in_host_and_clean_do_not_distinguish_plans(void **state)
 {
 	struct net_plan other = record.plan;
 	(void)state;
@@ -105,7 +106,7 @@ static void where_a_plan_stays_and_how_it_is_cleaned_make_no_other(void **state)
 }
 
 /* Anything that is written can be read; what could not be is refused before it is written. */
-static void what_is_written_can_be_read(void **state)
+static void every_written_record_can_be_read(void **state)
 {
 	unsigned n_written = 0;
 	struct err e = {0};
@@ -135,7 +136,7 @@ static void what_is_written_can_be_read(void **state)
 
 /* Written by the first rocelet that had a journal, before members were left out or added: who goes
  * back to an older version, or comes from one, loses nothing. */
-static void what_the_first_version_wrote_is_understood(void **state)
+static void records_of_the_first_version_can_be_read(void **state)
 {
 	FILE *f = fopen("tests/fixtures/journal/two_blocks", "r");
 	struct err e = {0};
@@ -201,7 +202,7 @@ static void a_torn_write_leaves_the_older_block(void **state)
 	assert_int_equal(got.state, ATTACH_IN_POD);
 }
 
-static void no_flipped_bit_is_believed(void **state)
+static void a_record_with_a_flipped_bit_is_rejected(void **state)
 {
 	struct err e = {0};
 	uint64_t serial;
@@ -235,7 +236,7 @@ static void is_refused(size_t len, int code, const char *why)
 	assert_int_equal(serial, 77);
 }
 
-static void what_is_no_journal_is_refused(void **state)
+static void invalid_files_are_rejected(void **state)
 {
 	(void)state;
 	is_refused(0, -ENODATA, "empty");
@@ -321,7 +322,7 @@ static void a_file_that_cannot_be_true_is_refused(void **state)
 	reading_is_refused(NULL, "ips", "[\"2001:db8::1/129\"]", "ips[0]");
 }
 
-static void what_does_not_fit_is_refused(void **state)
+static void a_record_that_does_not_fit_is_rejected(void **state)
 {
 	(void)state;
 	memset(record.plan.ipam, '\1', sizeof(record.plan.ipam) - 1);
@@ -412,7 +413,7 @@ static bool exists(const char *dir, const char *name)
 	return access(path, F_OK) == 0;
 }
 
-static void what_is_written_is_told(void **state)
+static void written_records_are_listed(void **state)
 {
 	char *dir = tmptree_new();
 	struct journal *j = open_in(dir);
@@ -439,7 +440,7 @@ static void what_is_written_is_told(void **state)
 }
 
 /* However much there was to remember, and whatever of it could not be written. */
-static void what_is_free_can_always_be_written(void **state)
+static void a_free_record_can_always_be_written(void **state)
 {
 	char *dir = tmptree_new();
 	struct journal *j = open_in(dir);
@@ -461,7 +462,7 @@ static void what_is_free_can_always_be_written(void **state)
 }
 
 /* What is away, what nobody understands and what is no file of ours stay. */
-static void what_is_free_goes_at_the_end(void **state)
+static void the_sweep_removes_free_records(void **state)
 {
 	char *dir = tmptree_new();
 	struct journal *j = open_in(dir);
@@ -502,7 +503,7 @@ static void ten_thousand_writes_do_not_grow(void **state)
 	tmptree_free(dir);
 }
 
-static void what_is_not_understood_is_set_aside(void **state)
+static void unreadable_files_are_renamed(void **state)
 {
 	char *dir = tmptree_new();
 	struct journal *j = open_in(dir);
@@ -529,7 +530,7 @@ static void what_is_not_understood_is_set_aside(void **state)
 	tmptree_free(dir);
 }
 
-static void a_copied_file_is_not_believed(void **state)
+static void a_record_copied_to_another_name_is_rejected(void **state)
 {
 	char *dir = tmptree_new(), from[512], to[512];
 	struct journal *j = open_in(dir);
@@ -548,7 +549,7 @@ static void a_copied_file_is_not_believed(void **state)
 	tmptree_free(dir);
 }
 
-static void links_folders_and_remains_are_passed_over(void **state)
+static void links_folders_and_incomplete_files_are_skipped(void **state)
 {
 	char *dir = tmptree_new();
 	struct journal *j = open_in(dir);
@@ -629,7 +630,7 @@ static void on_a_full_disk(const char *dir)
 	journal_close(j);
 }
 
-static void a_full_disk_keeps_what_was_begun(void **state)
+static void a_started_record_can_be_rewritten_on_a_full_disk(void **state)
 {
 	char *dir = tmptree_new();
 
@@ -668,7 +669,7 @@ static void a_link_to_another_folder_is_not_followed(void **state)
 	snprintf(link, sizeof(link), "%s/devices", dir);
 	assert_int_equal(symlink("theirs", link), 0);
 	assert_int_equal(journal_open(&j, dir, &e), -ENOTDIR);
-	assert_int_equal(journal_look(&j, dir, &e), -ENOTDIR);
+	assert_int_equal(journal_open_existing(&j, dir, &e), -ENOTDIR);
 	assert_true(exists(dir, "theirs/report.new"));
 	tmptree_free(dir);
 }
@@ -725,7 +726,7 @@ static void a_renamed_folder_is_not_written_to(void **state)
 }
 
 /* Who only looks leaves even rubbish where it is. */
-static void a_look_changes_nothing(void **state)
+static void opening_an_existing_journal_changes_nothing(void **state)
 {
 	char *dir = tmptree_new();
 	struct attach_record r = record;
@@ -734,10 +735,10 @@ static void a_look_changes_nothing(void **state)
 	(void)state;
 
 	r.state = ATTACH_ATTACHING;
-	assert_int_equal(journal_look(&j, dir, &e), -ENOENT);
+	assert_int_equal(journal_open_existing(&j, dir, &e), -ENOENT);
 	tmptree_write(dir, "devices/0000:03:00.2", "%s", "rubbish");
 	tmptree_write(dir, "devices/0000:03:00.3.new", "%s", "half");
-	assert_int_equal(journal_look(&j, dir, &e), 0);
+	assert_int_equal(journal_open_existing(&j, dir, &e), 0);
 	assert_int_equal(tell(j, 0).n_bad, 1);
 	assert_int_equal(tell(j, 0).n_bad, 1);
 	assert_int_equal(journal_write(j, &r, true, &e), -EROFS);
@@ -860,32 +861,31 @@ TEST_GROUP(journal)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(every_member_comes_back, fill),
 		cmocka_unit_test_setup(every_setting_comes_back_and_makes_another_plan, fill),
-		cmocka_unit_test_setup(where_a_plan_stays_and_how_it_is_cleaned_make_no_other,
-				       fill),
-		cmocka_unit_test_setup(what_is_written_can_be_read, fill),
+		cmocka_unit_test_setup(in_host_and_clean_do_not_distinguish_plans, fill),
+		cmocka_unit_test_setup(every_written_record_can_be_read, fill),
 		cmocka_unit_test_setup(a_record_without_a_pf_comes_back, fill),
-		cmocka_unit_test_setup(what_the_first_version_wrote_is_understood, fill),
+		cmocka_unit_test_setup(records_of_the_first_version_can_be_read, fill),
 		cmocka_unit_test_setup(a_torn_write_leaves_the_older_block, fill),
-		cmocka_unit_test_setup(no_flipped_bit_is_believed, fill),
-		cmocka_unit_test_setup(what_is_no_journal_is_refused, fill),
+		cmocka_unit_test_setup(a_record_with_a_flipped_bit_is_rejected, fill),
+		cmocka_unit_test_setup(invalid_files_are_rejected, fill),
 		cmocka_unit_test_setup(a_record_that_cannot_be_true_is_refused, fill),
 		cmocka_unit_test_setup(a_file_that_cannot_be_true_is_refused, fill),
-		cmocka_unit_test_setup(what_does_not_fit_is_refused, fill),
+		cmocka_unit_test_setup(a_record_that_does_not_fit_is_rejected, fill),
 		cmocka_unit_test_setup(keys_are_names_of_files, fill),
-		cmocka_unit_test_setup(what_is_written_is_told, fill),
-		cmocka_unit_test_setup(what_is_free_can_always_be_written, fill),
-		cmocka_unit_test_setup(what_is_free_goes_at_the_end, fill),
+		cmocka_unit_test_setup(written_records_are_listed, fill),
+		cmocka_unit_test_setup(a_free_record_can_always_be_written, fill),
+		cmocka_unit_test_setup(the_sweep_removes_free_records, fill),
 		cmocka_unit_test_setup(ten_thousand_writes_do_not_grow, fill),
-		cmocka_unit_test_setup(what_is_not_understood_is_set_aside, fill),
-		cmocka_unit_test_setup(a_copied_file_is_not_believed, fill),
-		cmocka_unit_test_setup(links_folders_and_remains_are_passed_over, fill),
-		cmocka_unit_test_setup(a_full_disk_keeps_what_was_begun, fill),
+		cmocka_unit_test_setup(unreadable_files_are_renamed, fill),
+		cmocka_unit_test_setup(a_record_copied_to_another_name_is_rejected, fill),
+		cmocka_unit_test_setup(links_folders_and_incomplete_files_are_skipped, fill),
+		cmocka_unit_test_setup(a_started_record_can_be_rewritten_on_a_full_disk, fill),
 		cmocka_unit_test_setup(a_pipe_in_the_way_is_not_waited_for, fill),
 		cmocka_unit_test_setup(a_read_only_disk_can_be_read, fill),
 		cmocka_unit_test_setup(a_link_to_another_folder_is_not_followed, fill),
 		cmocka_unit_test(a_folder_that_is_gone_is_noticed),
 		cmocka_unit_test_setup(a_renamed_folder_is_not_written_to, fill),
-		cmocka_unit_test_setup(a_look_changes_nothing, fill),
+		cmocka_unit_test_setup(opening_an_existing_journal_changes_nothing, fill),
 		cmocka_unit_test_setup(any_failed_write_is_survived, fill),
 		cmocka_unit_test_setup(any_failed_allocation_is_survived, fill),
 	};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Attach and return of one function, with everything that may come between. */
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -333,7 +334,7 @@ static void what_is_not_as_expected_is_refused(void **state)
 	struct netdev_seen seen;
 
 	attach_bench_shell(b, -1, "ip link set %s alias 'rocelet eth7 a/b c'", BENCH_NAME);
-	fails(b, attach_bench_attach(b), -EBUSY, BENCH_FUNCTION " is dirty");
+	fails(b, attach_bench_attach(b), -EBUSY, BENCH_FUNCTION " is not clean");
 	attach_bench_shell(b, -1, "ip link set %s alias ''", BENCH_NAME);
 
 	attach_bench_shell(b, -1, "ip link add br9 type bridge");
@@ -342,7 +343,7 @@ static void what_is_not_as_expected_is_refused(void **state)
 	attach_bench_shell(b, -1, "ip link del br9");
 
 	tmptree_write(b->tree, "sys/class/net/" BENCH_NAME "/upper_storage.7/.is", "\n");
-	fails(b, attach_bench_attach(b), -EBUSY, "is in use: storage.7 sits on " BENCH_NAME);
+	fails(b, attach_bench_attach(b), -EBUSY, "is in use: storage.7 is stacked on " BENCH_NAME);
 	tmptree_remove(b->tree, "sys/class/net/" BENCH_NAME "/upper_storage.7/.is");
 	tmptree_remove(b->tree, "sys/class/net/" BENCH_NAME "/upper_storage.7");
 
@@ -367,7 +368,7 @@ static void what_is_not_as_expected_is_refused(void **state)
 	return_ok(b);
 	attach_bench_is_clean(b);
 	b->job.record.state = ATTACH_BAD;
-	fails(b, attach_bench_attach(b), -EBUSY, "has not come back yet: it is bad");
+	fails(b, attach_bench_attach(b), -EBUSY, "has not been returned yet (state bad)");
 	attach_bench_plan(b);
 	attach_bench_shell(b, -1, "ip link set %s netns %d", BENCH_NAME, b->pods[0]);
 	fails(b, attach_bench_attach(b), -EBUSY, "no netdev in the host");
@@ -379,7 +380,7 @@ static void a_name_that_is_taken_is_named(void **state)
 	struct attach_bench *b = attach_bench_need(state);
 
 	attach_bench_shell(b, 0, "ip link add net1 type veth peer other");
-	fails(b, attach_bench_attach(b), -EEXIST, "the pod has an interface net1 already");
+	fails(b, attach_bench_attach(b), -EEXIST, "the pod already has an interface net1");
 	return_ok(b);
 	attach_bench_is_clean(b);
 	attach_bench_shell(b, 0, "ip link show net1 >/dev/null");
@@ -530,7 +531,7 @@ static void another_device_is_left_alone(void **state)
 	assert_int_equal(o->identity.device, 0x154c);
 	o->identity.device = 0x1520;
 	is_left_alone(b, 0, -ESTALE);
-	fails(b, -ESTALE, -ESTALE, "it is a 8086:154c, that was a 8086:1520");
+	fails(b, -ESTALE, -ESTALE, "it is 8086:154c, that was 8086:1520");
 	o->identity.device = 0x154c;
 	o->vf_index = 4;
 	is_left_alone(b, 0, -ESTALE);
@@ -687,6 +688,22 @@ static void the_pod_has_left_traces(void **state)
 	assert_null(netdev_altname(&seen.netdev, netdev_altname(&seen.netdev, NULL)));
 }
 
+/* It has also removed our mark, and its namespace has ended. */
+static void an_alternative_name_of_the_pod_goes_without_the_mark(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+	struct netdev_seen seen;
+
+	attach_ok(b);
+	attach_bench_shell(b, 0, "ip link property add dev net1 altname pods-own");
+	attach_bench_shell(b, 0, "ip link set net1 alias ''");
+	attach_bench_kill_pod(b, 0, true);
+	return_ok(b);
+	attach_bench_is_clean(b);
+	assert_true(attach_bench_look(b, -1, &seen));
+	assert_null(strstr(seen.altnames, "pods-own"));
+}
+
 static void traces_at_home_are_seen(void **state)
 {
 	struct attach_bench *b = attach_bench_need(state);
@@ -698,7 +715,7 @@ static void traces_at_home_are_seen(void **state)
 	assert_int_equal(b->job.next, BACK_IPAM);
 	attach_bench_shell(b, -1, "ip link property add dev %s altname ens9", BENCH_NAME);
 	b->job.next = BACK_VERIFY;
-	fails(b, attach_run(&b->job), -EUCLEAN, "another name, ens9");
+	fails(b, attach_run(&b->job), -EUCLEAN, "additional name, ens9");
 	attach_bench_shell(b, -1, "ip link property del dev %s altname ens9", BENCH_NAME);
 	attach_bench_shell(b, -1, "ip link set %s promisc on", BENCH_NAME);
 	fails(b, attach_run(&b->job), -EUCLEAN, "has flags 0x100");
@@ -866,7 +883,7 @@ static void a_new_netdev_is_not_renewed_again(void **state)
 	attach_ok(b);
 	attach_bench_shell(b, 0, "ip link set net1 group 7");
 	attach_bench_shell(b, -1, "ip link add %s type veth peer other", BENCH_NAME);
-	fails(b, attach_bench_return(b), -EUCLEAN, "is another's name");
+	fails(b, attach_bench_return(b), -EUCLEAN, "because another interface has the name");
 	assert_int_equal(b->driver.n_unbound, 1);
 	attach_bench_shell(b, -1, "ip link del %s", BENCH_NAME);
 	return_ok(b);
@@ -898,12 +915,11 @@ static void where_nobody_can_enter_it_is_left_behind(void **state)
 	assert_int_equal(netns_nlsock(&kept, ns, NETLINK_ROUTE, NULL), 0);
 	close(take_fd(&ns));
 	attach_bench_kill_pod(b, 0, false);
-	fails(b, attach_bench_return(b), -EAGAIN, "a namespace that is on its way out");
+	fails(b, attach_bench_return(b), -EAGAIN, "a namespace that is being deleted");
 	assert_int_equal(b->driver.n_unbound, 0);
-	b->job.insist = true;
+	b->job.may_replace = true;
 	b->job.record.plan.clean = CLEAN_RESTORE;
-	fails(b, attach_bench_return(b), -EAGAIN,
-	      "nobody can enter, and that something keeps, and");
+	fails(b, attach_bench_return(b), -EAGAIN, "pinned by a socket or mount, and");
 	assert_int_equal(b->driver.n_unbound, 0);
 	b->job.record.plan.clean = CLEAN_ALWAYS_RESET;
 	return_ok(b);
@@ -1102,7 +1118,7 @@ static void its_namespace_is_on_its_way_out(void **state)
 
 	attach_ok(b);
 	attach_bench_shell(b, 0, "ip link del net1");
-	fails(b, attach_bench_return(b), -EAGAIN, "on its way out");
+	fails(b, attach_bench_return(b), -EAGAIN, "is being deleted");
 }
 
 static void its_name_is_taken_meanwhile(void **state)
@@ -1113,7 +1129,7 @@ static void its_name_is_taken_meanwhile(void **state)
 	attach_ok(b);
 	attach_bench_shell(b, -1, "ip link add %s type veth peer other", BENCH_NAME);
 	attach_bench_kill_pod(b, 0, true);
-	fails(b, attach_bench_return(b), -EUCLEAN, "it is called roce000099106");
+	fails(b, attach_bench_return(b), -EUCLEAN, "it is named roce000099106");
 	assert_true(attach_bench_look(b, -1, &seen));
 	assert_string_equal(seen.netdev.name, "roce000099106");
 	attach_bench_shell(b, -1, "ip link del %s", BENCH_NAME);
@@ -1133,7 +1149,7 @@ static void its_name_is_taken_for_a_moment(void **state)
 		faults_send(n++, EEXIST);
 		(void)attach_bench_return(b);
 		failed = faults_end();
-		assert_null(strstr(b->job.err.msg, "another's name"));
+		assert_null(strstr(b->job.err.msg, "because another interface"));
 		return_ok(b);
 		attach_bench_is_clean(b);
 	} while (failed);
@@ -1146,7 +1162,7 @@ static void its_name_is_taken_while_it_is_away(void **state)
 
 	attach_ok(b);
 	attach_bench_shell(b, -1, "ip link add %s type veth peer other", BENCH_NAME);
-	fails(b, attach_bench_return(b), -EUCLEAN, "it is called roce000099106");
+	fails(b, attach_bench_return(b), -EUCLEAN, "it is named roce000099106");
 	attach_bench_shell(b, -1, "ip link del %s", BENCH_NAME);
 	return_ok(b);
 	attach_bench_is_clean(b);
@@ -1185,6 +1201,78 @@ static void settings_of_the_pf_come_and_go(void **state)
 	attach_bench_is_clean(b);
 	assert_memory_equal(&b->pf.vfs[3], &before, sizeof(before));
 	assert_int_equal(b->pf.n_set, 2);
+}
+
+/* A driver for user space has it: no netdev, and a pod that opens it by its device nodes. */
+static struct attach_bench *bench_of_user_space(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+
+	tmptree_remove(b->tree, "sys/bus/pci/devices/" BENCH_FUNCTION "/net/.is");
+	tmptree_remove(b->tree, "sys/bus/pci/devices/" BENCH_FUNCTION "/net");
+	tmptree_write(b->tree, "sys/bus/pci/devices/" BENCH_FUNCTION "/driver/.is", "\n");
+	b->job.record.plan.no_netdev = true;
+	return b;
+}
+
+static void one_without_a_netdev_gets_the_settings_of_its_pf(void **state)
+{
+	struct attach_bench *b = bench_of_user_space(state);
+	struct attach_record *r = &b->job.record;
+	struct vf_settings before;
+	struct netdev_seen seen;
+
+	b->pf.vfs[3].fields |= VF_NODE_GUID;
+	before = b->pf.vfs[3];
+	want_settings(r);
+	r->plan.vf.fields |= VF_NODE_GUID;
+	r->plan.vf.node_guid = 7;
+	attach_ok(b);
+	assert_int_equal(r->state, ATTACH_IN_POD);
+	assert_true(r->owner.netns.ino != 0);
+	assert_string_equal(r->origin.name, "");
+	assert_true(attach_bench_look(b, -1, &seen));
+	assert_int_equal(b->pf.vfs[3].vlan, 100);
+	assert_int_equal(b->pf.vfs[3].node_guid, 7);
+	assert_memory_equal(b->pf.vfs[3].mac, r->plan.mac, 6);
+	assert_int_equal(attach_check(&b->job, false), 0);
+	assert_int_equal(b->job.drift, 0);
+	b->pf.vfs[3].vlan = 7;
+	assert_int_equal(attach_check(&b->job, true), 0);
+	assert_int_equal(b->job.drift, VF_VLAN);
+	assert_int_equal(b->job.left, 0);
+	assert_int_equal(b->pf.vfs[3].vlan, 100);
+	return_ok(b);
+	assert_int_equal(r->state, ATTACH_FREE);
+	assert_memory_equal(&b->pf.vfs[3], &before, sizeof(before));
+	/* Its program may have it open: a driver that is unbound would wait for that. */
+	assert_int_equal(b->driver.n_unbound, 0);
+}
+
+/* The pod's namespace has ended, and with it everything but the settings. */
+static void one_without_a_netdev_outlives_its_pod(void **state)
+{
+	struct attach_bench *b = bench_of_user_space(state);
+	struct vf_settings before = b->pf.vfs[3];
+
+	want_settings(&b->job.record);
+	attach_ok(b);
+	attach_bench_kill_pod(b, 0, false);
+	assert_int_equal(attach_check(&b->job, false), -ENOENT);
+	return_ok(b);
+	assert_memory_equal(&b->pf.vfs[3], &before, sizeof(before));
+}
+
+static void one_that_has_a_netdev_by_now_is_refused(void **state)
+{
+	struct attach_bench *b = attach_bench_need(state);
+
+	b->job.record.plan.no_netdev = true;
+	fails(b, attach_bench_attach(b), -EBUSY, "now has a netdev");
+	tmptree_remove(b->tree, "sys/bus/pci/devices/" BENCH_FUNCTION "/net/.is");
+	tmptree_remove(b->tree, "sys/bus/pci/devices/" BENCH_FUNCTION "/net");
+	fails(b, attach_bench_attach(b), -EBUSY, "has no driver");
+	assert_int_equal(b->job.record.state, ATTACH_FREE);
 }
 
 static void a_setting_that_is_refused_is_named(void **state)
@@ -1228,7 +1316,7 @@ static void without_a_pf_nothing_is_set(void **state)
 	struct attach_bench *b = attach_bench_need(state);
 
 	want_settings(&b->job.record);
-	fails(b, attach_bench_attach(b), -EOPNOTSUPP, "no virtual function");
+	fails(b, attach_bench_attach(b), -EOPNOTSUPP, "is not a VF");
 	return_ok(b);
 	attach_bench_is_clean(b);
 }
@@ -1670,7 +1758,7 @@ static void another_interface_is_not_deleted(void **state)
 
 	b->job.record.plan.kind = PLAN_MACVLAN;
 	attach_bench_shell(b, 0, "ip link add net1 type veth peer other");
-	fails(b, attach_bench_attach(b), -EEXIST, "net1 already");
+	fails(b, attach_bench_attach(b), -EEXIST, "already has an interface net1");
 	return_ok(b);
 	attach_bench_shell(b, 0, "ip link show net1 >/dev/null");
 }
@@ -1708,6 +1796,7 @@ TEST_GROUP(steps)
 		TEST(its_own_altname_is_no_others_name),
 		TEST(its_name_has_become_an_alternative_one),
 		TEST(the_pod_has_left_traces),
+		TEST(an_alternative_name_of_the_pod_goes_without_the_mark),
 		TEST(traces_at_home_are_seen),
 		TEST(what_is_not_put_back_is_answered_with_a_new_netdev),
 		TEST(a_new_netdev_has_its_names),
@@ -1734,6 +1823,9 @@ TEST_GROUP(steps)
 		TEST(its_name_is_taken_for_a_moment),
 		TEST(its_name_is_taken_while_it_is_away),
 		TEST_WITH_PF(settings_of_the_pf_come_and_go),
+		TEST_WITH_PF(one_without_a_netdev_gets_the_settings_of_its_pf),
+		TEST_WITH_PF(one_without_a_netdev_outlives_its_pod),
+		TEST_WITH_PF(one_that_has_a_netdev_by_now_is_refused),
 		TEST_WITH_PF(a_setting_that_is_refused_is_named),
 		TEST_WITH_PF(a_pf_that_resets_is_waited_for),
 		TEST_WITH_PF(a_pf_that_counts_its_vfs_late_is_waited_for),

@@ -1,6 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Attach and return with each send, write and allocation failing once, and with the process killed
  * at each named place (KILL_POINTS=1 make): whatever came of it, a return leaves everything clean.
- */
+ *
+ * when: ci */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -14,7 +16,7 @@
 #include "faults.h"
 #include "fds.h"
 #include "namespaces.h"
-#include "netdev_look.h"
+#include "netdev_state_read.h"
 #include "test_group.h"
 
 static int open_bench(void **state)
@@ -25,7 +27,7 @@ static int open_bench(void **state)
 		fake_rdma = &b->rdma;
 		b->rdma.mode = RDMA_NETNS_SHARED;
 		/* Its program stays loaded. */
-		netdev_look_inside(&b->hw, 1, &(struct netdev_inside){0});
+		netdev_inside_read(&b->hw, 1, &(struct netdev_inside){0});
 	}
 	*state = b;
 	return 0;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* RDMA devices of attachments: moved in exclusive mode, left alone in shared mode, or made. */
 #include <fcntl.h>
 #include <pthread.h>
@@ -104,7 +105,7 @@ static void it_comes_back_from_wherever(void **state)
 	b->rdma.devices[0].netns = 1; /* a namespace that cannot be entered */
 	see_in_sysfs(b, "mlx5_3", "");
 	assert_int_equal(attach_bench_return(b), -EAGAIN);
-	assert_non_null(strstr(b->job.err.msg, "mlx5_3 is in a namespace that is on its way out"));
+	assert_non_null(strstr(b->job.err.msg, "mlx5_3 is in a namespace that is being deleted"));
 	b->rdma.devices[0].netns = fake_rdma_netns(-1);
 	see_in_sysfs(b, "", "mlx5_3");
 	ok(b, attach_bench_return(b));
@@ -122,7 +123,7 @@ static void it_gets_its_name_again(void **state)
 	b->rdma.devices[0].netns = fake_rdma_netns(-1);
 	see_in_sysfs(b, "mlx5_3", "mine0");
 	assert_int_equal(attach_bench_return(b), -EUCLEAN);
-	assert_non_null(strstr(b->job.err.msg, "called mine0, not mlx5_3"));
+	assert_non_null(strstr(b->job.err.msg, "named mine0, not mlx5_3"));
 	assert_string_equal(b->rdma.devices[0].name, "mlx5_3");
 	see_in_sysfs(b, "mine0", "mlx5_3");
 	ok(b, attach_bench_return(b));
@@ -526,7 +527,7 @@ static void one_without_its_netdev_is_not_deleted(void **state)
 	with_soft_roce(b);
 	attach_bench_kill_pod(b, 0, false);
 	assert_int_equal(attach_bench_return(b), -EAGAIN);
-	assert_non_null(strstr(b->job.err.msg, "on its way out"));
+	assert_non_null(strstr(b->job.err.msg, "is being deleted"));
 	assert_int_equal(b->rdma.n_deleted, 0);
 }
 
@@ -556,7 +557,7 @@ static void exclusive_mode_has_no_soft_roce_in_pods(void **state)
 	attach_bench_is_clean(b);
 }
 
-static void names_are_short_and_ones_own(void **state)
+static void names_are_short_and_unique(void **state)
 {
 	struct attach_record r = {0}, other;
 	char name[RDMA_NAME_SIZE], second[RDMA_NAME_SIZE];
@@ -791,7 +792,7 @@ TEST_GROUP(steps_rdma)
 		TEST(one_that_is_closed_in_time_is_deleted),
 		TEST(a_macvlan_of_the_host_is_not_the_pods),
 		TEST(exclusive_mode_has_no_soft_roce_in_pods),
-		cmocka_unit_test(names_are_short_and_ones_own),
+		cmocka_unit_test(names_are_short_and_unique),
 		TEST(names_lead_nowhere_else),
 		TEST(anothers_node_stays),
 		TEST(the_last_one_takes_what_was_for_all),

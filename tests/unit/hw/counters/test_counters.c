@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Counters of a tree that the test makes: what is good is served, what is bad is absent and
  * counted. */
 #include <setjmp.h>
@@ -91,7 +92,7 @@ __attribute__((format(printf, 3, 4))) static void write_one(struct fixture *f, c
 }
 
 /* Directory times tick in milliseconds; tests are faster. A listing that is long past leaves no
- * doubt about what changed after it. */
+ * uncertainty about what changed after it. */
 static void age(struct fixture *f, const char *dir)
 {
 	const struct timespec old[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
@@ -113,7 +114,7 @@ static const struct sample *take(struct fixture *f)
 	return counters_read(f->c, &f->host, f->now += 1000);
 }
 
-/* NULL = none; good until the next call. */
+/* NULL = none; valid until the next call. */
 static const struct reading *find(const struct sample *s, const char *device, const char *family,
 				  const char *labels)
 {
@@ -232,7 +233,7 @@ static void a_file_that_vanishes_takes_its_series_along(void **state)
 	assert_int_equal(find(take(f), "mlx5_0", "roce_receive_wqe_missing_total", "")->value, 9);
 }
 
-/* The directory's clock has not ticked since the listing: the file's links tell. */
+/* The directory's time stamp did not change since the listing, but the file's link count did. */
 static void a_file_that_vanishes_at_once_is_noticed_too(void **state)
 {
 	struct fixture *f = *state;
@@ -380,7 +381,7 @@ static const struct twin twins[] = {
 	{"bnxt_re", "res_rx_no_perm 1,res_tx_no_perm 2,", "roce_remote_access_errors_total",
 	 "side=\"resp\"", 3},
 	{"irdma", "ip4InOctets 30,ip6InOctets 12,", "roce_bytes_total", RECEIVED, 42},
-	/* A driver that no table knows. */
+	/* A driver that no table contains. */
 	{"new_ib", "dup_req 7,duplicate_request 7,resp_rx_dup_request 7,",
 	 "roce_duplicate_requests_total", "", 7},
 	{"new_ib", "tx_cnp_pkts 4,np_cnp_sent 4,cnpSent 4,", "roce_cnp_sent_packets_total", "", 4},
@@ -548,14 +549,15 @@ static void a_port_is_read_between_samples(void **state)
 	assert_int_equal(counters_read_port(f->c, 1), 2);
 	assert_int_equal(find(s, "mlx5_1", "roce_cnp_sent_packets_total", "")->value, 9);
 	assert_int_equal(find(s, "mlx5_0", "roce_cnp_sent_packets_total", "")->value, 1);
-	/* What starts over is one reset, whoever notices. */
+	/* Counters that start over count as one reset, whichever source detects it. */
 	tmptree_write(f->dir, HW("mlx5_1") "np_cnp_sent", "0\n");
 	tmptree_write(f->dir, HW("mlx5_1") "out_of_sequence", "0\n");
 	counters_read_port(f->c, 1);
 	s = take(f);
 	assert_int_equal(s->ports[1].resets, 1);
 	assert_int_equal(s->ports[0].resets, 0);
-	/* One that is gone costs its own readings and counts as errors; the next sample tells. */
+	/* A removed counter makes only its own readings absent and counts as an error; the next
+	 * sample has a new layout. */
 	tmptree_write(f->dir, HW("mlx5_1") "np_cnp_sent", "x\n");
 	counters_read_port(f->c, 1);
 	assert_true(take(f)->sources[SOURCE_SYSFS].errors >= 2);
@@ -585,14 +587,15 @@ static void a_thousand_layouts_do_not_grow(void **state)
 		write_one(f, name, "np_cnp_sent");
 	}
 	start(f, NULL);
-	/* The allocator keeps some freed pieces at hand and counts them as in use: 16 kB bound what
-	 * a thousand rounds may look like they keep. */
+	/* The allocator keeps some freed blocks and counts them as in use: allow 16 kB after a
+	 * thousand rounds. */
 	lay_out_again(f, 1000);
 	fds = open_fds();
 	memory = mallinfo2().uordblks;
 	lay_out_again(f, 1000);
 	assert_int_equal(open_fds(), fds);
-	/* Sanitizers keep their own heap; there this says nothing, and LeakSanitizer does. */
+	/* Sanitizers have their own heap, so this check is for builds without them; LeakSanitizer
+	 * covers the others. */
 	assert_true(mallinfo2().uordblks <= memory + 16384);
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -60,8 +61,7 @@ static const struct {
 	{DICT_HW, NIC_IONIC, "tx_rdma_retx_pkts", "roce_adaptive_retransmissions_total", ""},
 	{DICT_HW, NIC_MLX5, "roce_adp_retrans_to", "roce_adaptive_retransmission_timeouts_total",
 	 ""},
-	{DICT_HW, NIC_MLX5, "roce_slow_restart_trans", "roce_slow_restarts_total",
-	 "kind=\"transition\""},
+	{DICT_HW, NIC_MLX5, "roce_slow_restart_trans", "roce_slow_restart_transitions_total", ""},
 	{DICT_HW, NIC_MLX5, "rx_icrc_encapsulated", "roce_icrc_errors_total", ""},
 	{DICT_HW, NIC_HNS, "rx_err_pkt", "roce_icrc_errors_total", ""},
 	/* errors and requests */
@@ -262,7 +262,7 @@ static void drivers_are_known_by_all_their_names(void **state)
 	assert_false(dict_is_software(NIC_MLX5));
 }
 
-/* A row is looked up by its own name, with a number where it has one. */
+/* A row is found by its own name, with a number in place of '#'. */
 static void every_row_is_found_again(void **state)
 {
 	struct dict_row row;
@@ -291,7 +291,7 @@ static void every_row_is_found_again(void **state)
 	assert_true(n > 250);
 }
 
-static void no_row_stands_twice(void **state)
+static void no_row_is_duplicate(void **state)
 {
 	struct dict_row a, b;
 
@@ -366,10 +366,24 @@ static void node_exporter_names(void **state)
 	assert_string_equal(dict_compat_gauge(COMPAT_INFO)->name, "node_infiniband_info");
 }
 
+/* Only what a driver's documents tell is known. */
+static void bytes_of_vfs_in_their_pf(void **state)
+{
+	(void)state;
+	assert_int_equal(dict_vf_bytes(NIC_MLX5, "ethtool"), VF_BYTES_SEPARATE);
+	assert_int_equal(dict_vf_bytes(NIC_MLX5, "sysfs"), VF_BYTES_SEPARATE);
+	assert_int_equal(dict_vf_bytes(NIC_MLX5, "netdev"), VF_BYTES_UNKNOWN);
+	assert_int_equal(dict_vf_bytes(NIC_MLX5, ""), VF_BYTES_UNKNOWN);
+	assert_int_equal(dict_vf_bytes(NIC_RXE, "bpf"), VF_BYTES_SEPARATE);
+	assert_int_equal(dict_vf_bytes(NIC_BNXT, "netlink"), VF_BYTES_UNKNOWN);
+	assert_int_equal(dict_vf_bytes(NIC_UNKNOWN, "ethtool"), VF_BYTES_UNKNOWN);
+}
+
 TEST_GROUP(dictionary)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_cell_of_the_vendor_table),
+		cmocka_unit_test(bytes_of_vfs_in_their_pf),
 		cmocka_unit_test(handled_cnps_count_as_received_too),
 		cmocka_unit_test(only_mlx5_q_counters_are_32_bit),
 		cmocka_unit_test(unknown_hw_counters_pass_through),
@@ -378,7 +392,7 @@ TEST_GROUP(dictionary)
 		cmocka_unit_test(an_unknown_vendor_is_looked_up_everywhere),
 		cmocka_unit_test(drivers_are_known_by_all_their_names),
 		cmocka_unit_test(every_row_is_found_again),
-		cmocka_unit_test(no_row_stands_twice),
+		cmocka_unit_test(no_row_is_duplicate),
 		cmocka_unit_test(families_are_well_formed),
 		cmocka_unit_test(every_family_is_fed),
 		cmocka_unit_test(node_exporter_names),

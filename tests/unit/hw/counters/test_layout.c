@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +32,7 @@ static void set(struct layout *l, uint32_t slot_index, uint64_t raw)
 	cell->ok = true;
 }
 
-/* NULL = none; good until the next call. */
+/* NULL = none; valid until the next call. */
 static const struct reading *find(const struct layout *l, const char *family, const char *labels)
 {
 	static struct reading r;
@@ -98,7 +99,8 @@ static void bytes_have_one_source(void **state)
 	set(&l, port_tx, 7);
 	layout_evaluate(&l);
 	assert_int_equal(find(&l, "roce_bytes_total", "direction=\"received\"")->value, 101);
-	/* The better source does not tell what was sent: better nothing than a mixture. */
+	/* The better source has no counter of sent bytes: absent is better than a mixture of
+	 * sources. */
 	assert_null(find(&l, "roce_bytes_total", "direction=\"sent\""));
 	assert_string_equal(l.ports[0].bytes_source, "ethtool");
 	layout_done(&l);
@@ -212,6 +214,7 @@ static void history_outlives_a_layout(void **state)
 	set(&a, sa[0], 4);
 	layout_evaluate(&a);
 	a.ports[0].resets = 3;
+	a.ports[0].has_moved = true;
 	make(&b, after, sb);
 	assert_int_equal(layout_inherit(&b, &a, SOURCE_SYSFS), 1); /* rx_read_requests */
 	layout_done(&a);
@@ -220,6 +223,7 @@ static void history_outlives_a_layout(void **state)
 	layout_evaluate(&b);
 	assert_int_equal(widen_value(&b.cells[layout_cell(&b, sb[1])]), (UINT64_C(1) << 32) + 5);
 	assert_int_equal(b.ports[0].resets, 3);
+	assert_true(b.ports[0].has_moved);
 	set(&b, sb[0], 0);
 	layout_evaluate(&b);
 	assert_int_equal(b.ports[0].resets, 4);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +14,7 @@
 #include "nlpoll.h"
 #include "test_group.h"
 
-/* A target that told three counters when it was probed; the second feeds nothing. */
+/* A target that had three counters when probed; no reading uses the second. */
 struct fixture {
 	struct layout layout;
 	struct nlpoll_target target;
@@ -183,7 +184,7 @@ static void a_link_is_polled_in_this_very_kernel(void **state)
 	assert_int_equal(l.n_readings, 2);
 	assert_int_equal(first_state(&l), READING_OK);
 	assert_string_equal(l.ports[0].bytes_source, "netdev");
-	/* The device goes away: absent and one error. */
+	/* The device is removed: absent readings and one error. */
 	p.groups[POLL_LINK].targets[0].id = gone;
 	nlpoll_trim(&p, &l);
 	assert_int_equal(nlpoll_read(&p, POLL_LINK, &l, &stale), 1);

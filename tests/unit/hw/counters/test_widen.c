@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +29,7 @@ static bool sample(uint64_t a, uint64_t b, uint64_t c)
 	port[1].raw = b;
 	port[2].raw = c;
 	port[0].ok = port[1].ok = port[2].ok = true;
-	return widen_port(port, 3);
+	return widen_port(port, 3).is_reset;
 }
 
 static void counters_that_rise_are_left_alone(void **state)
@@ -102,15 +103,36 @@ static void a_value_above_32_bits_never_wraps(void **state)
 	assert_true(sample(1, 1, 1));
 }
 
-static void an_absent_reading_neither_falls_nor_forgets(void **state)
+static void an_absent_reading_is_neither_a_reset_nor_a_wrap(void **state)
 {
 	(void)state;
 	sample(TOP - 5, 1, 1);
 	port[0].ok = false;
 	port[0].raw = 0;
-	assert_false(widen_port(port, 3));
+	assert_false(widen_port(port, 3).is_reset);
 	assert_false(sample(5, 1, 1));
 	assert_int_equal(widen_value(&port[0]), TOP + 5);
+}
+
+static bool has_moved(uint64_t a, uint64_t b, uint64_t c)
+{
+	port[0].raw = a;
+	port[1].raw = b;
+	port[2].raw = c;
+	return widen_port(port, 3).has_moved;
+}
+
+static void a_port_has_moved_when_a_counter_has(void **state)
+{
+	(void)state;
+	assert_false(sample(7, 8, 9)); /* first values are no movement */
+	assert_false(has_moved(7, 8, 9));
+	assert_true(has_moved(7, 9, 9));
+	assert_true(has_moved(0, 0, 0)); /* nor is standing still what follows a reset */
+	port[0].ok = false;
+	assert_false(has_moved(5, 0, 0));
+	port[2].monotonic = false;
+	assert_false(has_moved(5, 0, 40));
 }
 
 static void a_gauge_may_fall(void **state)
@@ -133,7 +155,8 @@ TEST_GROUP(widen)
 		cmocka_unit_test_setup(a_wrap_of_half_the_range_is_a_reset, fresh_port),
 		cmocka_unit_test_setup(a_reset_drops_the_bases_of_the_whole_port, fresh_port),
 		cmocka_unit_test_setup(a_value_above_32_bits_never_wraps, fresh_port),
-		cmocka_unit_test_setup(an_absent_reading_neither_falls_nor_forgets, fresh_port),
+		cmocka_unit_test_setup(an_absent_reading_is_neither_a_reset_nor_a_wrap, fresh_port),
+		cmocka_unit_test_setup(a_port_has_moved_when_a_counter_has, fresh_port),
 		cmocka_unit_test_setup(a_gauge_may_fall, fresh_port),
 	};
 

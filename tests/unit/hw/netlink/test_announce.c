@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Frames for the neighbours, byte for byte. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -114,7 +115,7 @@ static void test_a_neighbour_solicitation(void **state)
 }
 
 /* Of other stations only, and whole. */
-static void test_what_answers_a_probe(void **state)
+static void test_answers_to_a_probe(void **state)
 {
 	static const uint8_t other[6] = {2, 0, 0, 0, 9, 9};
 	const struct ip_prefix four = ip(AF_INET, "192.0.2.7"), another = ip(AF_INET, "192.0.2.8"),
@@ -137,11 +138,11 @@ static void test_what_answers_a_probe(void **state)
 		assert_false(probe_is_answered(frame, i, mac, &six, by));
 	frame[21] = 64; /* from beyond a router */
 	assert_false(probe_is_answered(frame, len, mac, &six, by));
-	len = probe_frame(other, &four, frame); /* whoever asks has it not */
+	len = probe_frame(other, &four, frame); /* the probing station does not have the address */
 	assert_false(probe_is_answered(frame, len, mac, &four, by));
 }
 
-static void test_other_families_have_none(void **state)
+static void test_other_families_have_no_frame(void **state)
 {
 	struct ip_prefix addr = {0};
 	uint8_t frame[ANNOUNCE_FRAME_MAX];
@@ -159,8 +160,8 @@ TEST_GROUP(announce)
 		cmocka_unit_test(test_a_neighbour_advertisement),
 		cmocka_unit_test(test_an_arp_probe),
 		cmocka_unit_test(test_a_neighbour_solicitation),
-		cmocka_unit_test(test_what_answers_a_probe),
-		cmocka_unit_test(test_other_families_have_none),
+		cmocka_unit_test(test_answers_to_a_probe),
+		cmocka_unit_test(test_other_families_have_no_frame),
 	};
 
 	return test_group_run(tests, NULL, NULL);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* RDMA netlink messages, built by hand: this machine may have no RDMA. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -250,7 +251,7 @@ static int count(const struct nlmsghdr *h, void *arg)
 	return 0;
 }
 
-static void test_requests_lie_one_after_the_other(void **state)
+static void test_requests_are_batched_in_order(void **state)
 {
 	struct nldev_batch b = {0};
 	size_t n = 0;
@@ -280,7 +281,7 @@ TEST_GROUP(nldev)
 		cmocka_unit_test(test_the_netns_mode),
 		cmocka_unit_test(test_character_devices),
 		cmocka_unit_test(test_events),
-		cmocka_unit_test(test_requests_lie_one_after_the_other),
+		cmocka_unit_test(test_requests_are_batched_in_order),
 	};
 
 	return test_group_run(tests, NULL, NULL);

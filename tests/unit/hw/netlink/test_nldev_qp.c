@@ -1,4 +1,5 @@
-/* RDMA netlink's queue pairs: messages built as the kernel builds them, then bent. */
+// SPDX-License-Identifier: Apache-2.0
+/* Queue pairs of RDMA netlink: messages as the kernel builds them, and damaged ones. */
 #include "nldev.h"
 
 #include <setjmp.h>
@@ -76,7 +77,7 @@ static void put_kernel(struct nl_msg *m, const char *owner)
 	nla_nest_end(m, e);
 }
 
-static void test_a_message(void **state)
+static void test_a_valid_message(void **state)
 {
 	struct nl_msg *m = message("rxe_a");
 	struct nlattr *t = nest(m, RDMA_NLDEV_ATTR_RES_QP);
@@ -147,7 +148,7 @@ static void put_bent(struct nl_msg *m, int how)
 	nla_nest_end(m, e);
 }
 
-static void test_bent_entries(void **state)
+static void test_malformed_entries(void **state)
 {
 	(void)state;
 	for (int how = 0; how < 5; how++) {
@@ -173,7 +174,7 @@ static void test_other_messages(void **state)
 	(void)state;
 	put_user(m, 17);
 	nla_nest_end(m, t);
-	assert_int_equal(nldev_decode_qps(nlmsg_hdr(m), on_qp, &h), -EBADMSG); /* whose? */
+	assert_int_equal(nldev_decode_qps(nlmsg_hdr(m), on_qp, &h), -EBADMSG); /* no device name */
 	nlmsg_hdr(m)->nlmsg_type = RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_GET);
 	assert_int_equal(nldev_decode_qps(nlmsg_hdr(m), on_qp, &h), -EPROTO);
 	nlmsg_free(m);
@@ -224,10 +225,10 @@ static void test_the_fixture(void **state)
 TEST_GROUP(nldev_qp)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_message),
+		cmocka_unit_test(test_a_valid_message),
 		cmocka_unit_test(test_the_request),
 		cmocka_unit_test(test_the_walk_can_be_ended),
-		cmocka_unit_test(test_bent_entries),
+		cmocka_unit_test(test_malformed_entries),
 		cmocka_unit_test(test_other_messages),
 		cmocka_unit_test(test_cut_anywhere),
 		cmocka_unit_test(test_the_fixture),

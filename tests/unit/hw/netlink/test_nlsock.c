@@ -1,4 +1,5 @@
-/* Requests to the real kernel (any user may ask for links), and framing that lies. */
+// SPDX-License-Identifier: Apache-2.0
+/* Requests to the real kernel (links, which any user may query), and invalid framing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -87,7 +88,7 @@ static void test_the_kernels_no_is_told(void **state)
 	assert_int_equal(e.code, -ENODEV);
 	assert_non_null(strstr(e.msg, strerror(ENODEV)));
 	assert_int_equal(seen.n, 0);
-	/* Without an err nothing but the code comes back. */
+	/* Without an err only the code is returned. */
 	assert_int_equal(call(*state, get_link(0x7ffffff0, 0), &seen, NULL), -ENODEV);
 }
 

@@ -1,4 +1,5 @@
-/* Link messages: what the kernel says becomes values, what only looks like it is refused whole. */
+// SPDX-License-Identifier: Apache-2.0
+/* Link messages of the kernel are decoded, and similar but invalid ones rejected as a whole. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -124,7 +125,7 @@ static void test_a_whole_link(void **state)
 	assert_int_equal(l.new_nsid, NSID_NONE);
 }
 
-/* Anybody may set an alias; only one of our form is an origin. */
+/* Any process may set an alias; only our format has an original name. */
 static void test_our_alias(void **state)
 {
 	struct nl_msg *m = link_message(RTM_NEWLINK, 7, 0, "net1");
@@ -144,7 +145,7 @@ static void test_our_alias(void **state)
 	nla_put_string(m, IFLA_IFALIAS, "rocelet ../etc ml/train-7 uid");
 	assert_int_equal(decode(m, &l, NULL), 0);
 	assert_string_equal(l.netdev.origin, "");
-	/* Longer than any alias is: none. */
+	/* Longer than any alias: rejected. */
 	m = link_message(RTM_NEWLINK, 7, 0, "net1");
 	memset(longest, 'x', sizeof(longest));
 	nla_put(m, IFLA_IFALIAS, sizeof(longest), longest);
@@ -158,7 +159,7 @@ static void test_our_alias(void **state)
 	nlmsg_free(m);
 }
 
-static void test_what_a_link_sits_on(void **state)
+static void test_lower_link_and_port_name(void **state)
 {
 	struct nl_msg *m = link_message(RTM_NEWLINK, 7, 0, "eth0.12");
 	struct rtnl_link l;
@@ -184,7 +185,7 @@ static void test_what_a_link_sits_on(void **state)
 	assert_string_equal(l.netdev.port_name, "");
 }
 
-static void test_what_is_not_said_is_unknown(void **state)
+static void test_absent_attributes_are_unknown(void **state)
 {
 	struct rtnl_stats stats = {.known = true};
 	struct rtnl_link l;
@@ -377,8 +378,8 @@ TEST_GROUP(rtnl)
 		cmocka_unit_test(test_a_whole_link),
 		cmocka_unit_test(test_a_long_altname),
 		cmocka_unit_test(test_our_alias),
-		cmocka_unit_test(test_what_a_link_sits_on),
-		cmocka_unit_test(test_what_is_not_said_is_unknown),
+		cmocka_unit_test(test_lower_link_and_port_name),
+		cmocka_unit_test(test_absent_attributes_are_unknown),
 		cmocka_unit_test(test_parents_that_are_no_functions),
 		cmocka_unit_test(test_a_link_that_leaves),
 		cmocka_unit_test(test_a_link_of_another_namespace),

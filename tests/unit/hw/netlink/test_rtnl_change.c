@@ -1,5 +1,6 @@
-/* Requests about links, addresses and routes as bytes; what the kernel tells of addresses and
- * routes, and what only looks like it. */
+// SPDX-License-Identifier: Apache-2.0
+/* Requests about links, addresses and routes as bytes; decoding of the kernel's addresses and
+ * routes, and of similar messages. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +24,7 @@
 
 static const uint8_t mac[6] = {2, 0, 0, 0, 0, 9};
 
-/* The attribute, of that size; size < 0: there is none. */
+/* The attribute with this size; size < 0: it must be absent. */
 static const void *has(struct nl_msg *m, size_t header, int type, int size)
 {
 	const struct nlattr *a = nlmsg_find_attr(nlmsg_hdr(m), (int)header, type);
@@ -199,7 +200,7 @@ static void test_the_bytes_of_an_address(void **state)
 	nlmsg_free(m);
 }
 
-static void test_what_is_sent_is_what_is_read(void **state)
+static void test_encoded_addresses_decode_equally(void **state)
 {
 	struct ip_prefix v6 = ip(AF_INET6, "2001:db8::7", 64);
 	struct nl_msg *m = rtnl_new_addr(7, &v6);
@@ -225,7 +226,7 @@ static struct nl_msg *addr_message(uint8_t family, uint8_t len, int type, int si
 	return m;
 }
 
-static void test_addresses_that_lie_are_refused(void **state)
+static void test_malformed_addresses_are_rejected(void **state)
 {
 	static const struct {
 		uint8_t family, len;
@@ -310,7 +311,7 @@ static bool is_route(const struct net_route *sent, int ifindex, const struct net
 	return is;
 }
 
-static void test_routes_are_told_apart(void **state)
+static void test_routes_are_compared(void **state)
 {
 	const struct net_route route = {.dst = ip(AF_INET, "198.51.96.0", 19),
 					.gateway = ip(AF_INET, "192.0.2.1", 0),
@@ -384,11 +385,11 @@ TEST_GROUP(rtnl_change)
 		cmocka_unit_test(test_the_bytes_of_stacked_links),
 		cmocka_unit_test(test_the_bytes_of_a_question_and_of_an_end),
 		cmocka_unit_test(test_the_bytes_of_an_address),
-		cmocka_unit_test(test_what_is_sent_is_what_is_read),
-		cmocka_unit_test(test_addresses_that_lie_are_refused),
+		cmocka_unit_test(test_encoded_addresses_decode_equally),
+		cmocka_unit_test(test_malformed_addresses_are_rejected),
 		cmocka_unit_test(test_prefixes_in_words),
 		cmocka_unit_test(test_the_bytes_of_routes),
-		cmocka_unit_test(test_routes_are_told_apart),
+		cmocka_unit_test(test_routes_are_compared),
 		cmocka_unit_test(test_the_priority_that_the_kernel_gives),
 		cmocka_unit_test(test_routes_of_other_kinds),
 	};

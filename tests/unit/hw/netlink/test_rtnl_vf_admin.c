@@ -1,4 +1,5 @@
-/* Settings of VFs: the bytes that set them, the bytes that tell them, and bytes that lie. */
+// SPDX-License-Identifier: Apache-2.0
+/* Settings of VFs: requests that set them, messages that report them, and invalid messages. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -121,14 +122,14 @@ static unsigned types_of(unsigned want_fields, unsigned which)
 	return types;
 }
 
-static void test_only_what_is_wanted_is_sent(void **state)
+static void test_only_desired_settings_are_sent(void **state)
 {
 	(void)state;
 	assert_int_equal(types_of(VF_MAC, ALL), 1u << IFLA_VF_MAC);
 	assert_int_equal(types_of(ALL, VF_TRUST), 1u << IFLA_VF_TRUST);
 	assert_int_equal(types_of(VF_VLAN | VF_LINK_STATE, ALL),
 			 1u << IFLA_VF_VLAN_LIST | 1u << IFLA_VF_LINK_STATE);
-	/* The minimum is only known to the newer attribute, which sets both. */
+	/* Only the newer attribute has the minimum; it sets both. */
 	assert_int_equal(types_of(VF_MAX_RATE, ALL), 1u << IFLA_VF_TX_RATE);
 	assert_int_equal(types_of(VF_MIN_RATE, ALL), 1u << IFLA_VF_RATE);
 	assert_int_equal(types_of(VF_NODE_GUID, ALL), 1u << IFLA_VF_IB_NODE_GUID);
@@ -217,7 +218,7 @@ static void test_one_of_several(void **state)
 	assert_int_equal(rtnl_decode_vf(nlmsg_hdr(m), 2, &s), 0);
 	assert_false(s.spoofchk);
 	assert_int_equal(decode(m, 3, &s), 0);
-	/* Trust is not told by this driver: -1. */
+	/* The driver does not report trust: -1. */
 	assert_int_equal(s.fields, VF_MAC | VF_VLAN | VF_SPOOFCHK | VF_LINK_STATE | VF_MIN_RATE |
 					   VF_MAX_RATE);
 	assert_int_equal(s.mac[5], 3);
@@ -230,7 +231,7 @@ static void test_one_of_several(void **state)
 	assert_int_equal(s.max_rate, 1000);
 }
 
-static void test_what_is_sent_is_what_is_read(void **state)
+static void test_encoded_settings_decode_equally(void **state)
 {
 	struct vf_settings want = whole, s;
 	struct nl_msg *m;
@@ -262,7 +263,7 @@ static void test_a_list_longer_than_its_length(void **state)
 }
 
 /* Each of them is left out; the MAC, which is right, is there. */
-static void test_values_that_lie_are_unknown(void **state)
+static void test_malformed_values_are_unknown(void **state)
 {
 	static const struct {
 		int type;
@@ -367,7 +368,8 @@ static void test_differences(void **state)
 	DIFFERS(VF_MAX_RATE, is.max_rate = 0);
 	DIFFERS(VF_NODE_GUID, is.node_guid++);
 	DIFFERS(VF_PORT_GUID, is.port_guid++);
-	/* What is not known is not as wanted; what is not wanted may be anything. */
+	/* An unknown setting differs from the desired one; a setting that is not desired may have
+	 * any value. */
 	DIFFERS(VF_TRUST, is.fields &= ~(unsigned)VF_TRUST);
 	DIFFERS(ALL, is.fields = 0);
 #undef DIFFERS
@@ -403,12 +405,12 @@ TEST_GROUP(rtnl_vf_admin)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_bytes_of_all_settings),
-		cmocka_unit_test(test_only_what_is_wanted_is_sent),
+		cmocka_unit_test(test_only_desired_settings_are_sent),
 		cmocka_unit_test(test_link_states),
 		cmocka_unit_test(test_one_of_several),
-		cmocka_unit_test(test_what_is_sent_is_what_is_read),
+		cmocka_unit_test(test_encoded_settings_decode_equally),
 		cmocka_unit_test(test_a_list_longer_than_its_length),
-		cmocka_unit_test(test_values_that_lie_are_unknown),
+		cmocka_unit_test(test_malformed_values_are_unknown),
 		cmocka_unit_test(test_other_messages),
 		cmocka_unit_test(test_cut_short_anywhere),
 		cmocka_unit_test(test_differences),

@@ -1,5 +1,6 @@
-/* What a port is set to, from answers of DCB and ethtool netlink: laid out as the kernel lays them,
- * then bent. */
+// SPDX-License-Identifier: Apache-2.0
+/* A port's settings from answers of DCB and ethtool netlink, as the kernel builds them, and damaged
+ * ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,7 +45,7 @@ static int decode(const struct dcb_answer *a, struct port_settings *ret)
 
 /* --- DCB -------------------------------------------------------------------------------------- */
 
-static void a_port_as_the_guides_set_it(void **state)
+static void a_port_configured_as_vendors_recommend(void **state)
 {
 	const struct ieee_ets ets = {.ets_cap = 8,
 				     .prio_tc = {0, 1, 2, 3, 4, 5, 6, 7},
@@ -79,8 +80,8 @@ static void a_port_as_the_guides_set_it(void **state)
 	assert_memory_equal(s.ets_algorithm, ets.tc_tsa, sizeof(s.ets_algorithm));
 }
 
-/* No peer has told, the driver does no ETS: neither is zero, both are unknown. */
-static void what_is_not_told_is_not_seen(void **state)
+/* The peer has not reported PFC, the driver has no ETS: both are unknown, not zero. */
+static void absent_attributes_are_unknown(void **state)
 {
 	const struct ieee_pfc pfc = {.pfc_en = 0};
 	struct dcb_answer a = {.pfc = &pfc};
@@ -108,7 +109,7 @@ static void parts_are_added(void **state)
 	assert_int_equal(s.cm_tos, 106);
 }
 
-static void other_applications_say_nothing_of_dscp(void **state)
+static void other_applications_do_not_affect_dscp(void **state)
 {
 	struct dcb_answer a = {
 		.apps = {{.selector = IEEE_8021QAZ_APP_SEL_ETHERTYPE,
@@ -146,7 +147,7 @@ static void entries_that_no_port_can_have_are_not_there(void **state)
 	assert_int_equal(s.dscp_priority[63], 7);
 }
 
-/* Drivers that keep the older entry have given the hardware the newer one, which comes first. */
+/* Drivers that keep the older entry program the newer one, which is reported first. */
 static void the_newest_entry_of_a_dscp_counts(void **state)
 {
 	struct dcb_answer a = {0};
@@ -159,7 +160,7 @@ static void the_newest_entry_of_a_dscp_counts(void **state)
 	assert_int_equal(s.dscp_priority[26], 5);
 }
 
-static void the_kernels_word_on_trust_stands_above_the_entries(void **state)
+static void the_reported_trust_mode_overrides_the_entries(void **state)
 {
 	struct dcb_answer a = {.has_trust = true, .trust = {255}, .n_trust = 1};
 	struct port_settings s = untouched();
@@ -244,9 +245,9 @@ static void parts_of_the_wrong_size_are_unknown(void **state)
 	assert_int_equal(seen_sized(DCB_ATTR_IEEE_PEER_PFC, 0, 1), 0);
 	assert_int_equal(seen_sized(DCB_ATTR_IEEE_APP_TABLE, app, 4), SETTINGS_DSCP);
 	assert_int_equal(seen_sized(DCB_ATTR_IEEE_APP_TABLE, app, 3), 0);
-	/* A selector of no bytes is none. */
+	/* A selector without bytes is invalid. */
 	assert_int_equal(seen_sized(11, app, 0), 0);
-	/* A kernel to come may tell more. */
+	/* A newer kernel may report more. */
 	assert_int_equal(seen_sized(DCB_ATTR_IEEE_ETS, 0, sizeof(struct ieee_ets) + 8),
 			 SETTINGS_ETS);
 }
@@ -277,7 +278,7 @@ static void every_cut_is_survived(void **state)
 	nlmsg_free(m);
 }
 
-static void other_messages_are_none(void **state)
+static void other_messages_are_rejected(void **state)
 {
 	struct dcb_answer a = {.has_dcbx = true};
 	struct nl_msg *m = dcb_answer_build(&a, "ens1np0");
@@ -311,7 +312,7 @@ static void pause_in_each_direction(void **state)
 	}
 }
 
-static void half_of_pause_is_none(void **state)
+static void incomplete_pause_settings_are_rejected(void **state)
 {
 	struct genlmsghdr g = {.cmd = ETHTOOL_MSG_PAUSE_GET_REPLY, .version = 1};
 	struct nl_msg *m = nlmsg_alloc_simple(FAMILY, 0);
@@ -331,19 +332,19 @@ static void half_of_pause_is_none(void **state)
 TEST_GROUP(settings_decode)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_port_as_the_guides_set_it),
-		cmocka_unit_test(what_is_not_told_is_not_seen),
+		cmocka_unit_test(a_port_configured_as_vendors_recommend),
+		cmocka_unit_test(absent_attributes_are_unknown),
 		cmocka_unit_test(parts_are_added),
-		cmocka_unit_test(other_applications_say_nothing_of_dscp),
+		cmocka_unit_test(other_applications_do_not_affect_dscp),
 		cmocka_unit_test(entries_that_no_port_can_have_are_not_there),
 		cmocka_unit_test(the_newest_entry_of_a_dscp_counts),
-		cmocka_unit_test(the_kernels_word_on_trust_stands_above_the_entries),
+		cmocka_unit_test(the_reported_trust_mode_overrides_the_entries),
 		cmocka_unit_test(classes_and_percents_that_cannot_be_are_unknown),
 		cmocka_unit_test(parts_of_the_wrong_size_are_unknown),
 		cmocka_unit_test(every_cut_is_survived),
-		cmocka_unit_test(other_messages_are_none),
+		cmocka_unit_test(other_messages_are_rejected),
 		cmocka_unit_test(pause_in_each_direction),
-		cmocka_unit_test(half_of_pause_is_none),
+		cmocka_unit_test(incomplete_pause_settings_are_rejected),
 	};
 
 	return test_group_run(tests, NULL, NULL);

@@ -1,5 +1,6 @@
-/* Decoders of the statistics' netlink answers: messages are built with libnl the way the kernel
- * builds them, then bent. */
+// SPDX-License-Identifier: Apache-2.0
+/* Decoders of the netlink answers with statistics: messages as the kernel builds them with libnl,
+ * and damaged ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -95,7 +96,7 @@ static void a_stat_without_its_table_is_malformed(void **state)
 	nlmsg_free(m);
 }
 
-/* Each bends one entry; what stands before it was heard. */
+/* Each damages one entry; earlier entries are delivered. */
 static void put_bent(struct nl_msg *m, int how)
 {
 	struct nlattr *e = nest(m, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY);
@@ -104,14 +105,14 @@ static void put_bent(struct nl_msg *m, int how)
 		nla_put(m, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME, 3, "abc");
 	else if (how != 1) /* 1: no name */
 		nla_put_string(m, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME, "abc");
-	if (how == 2) /* a value of four bytes; 3: none */
+	if (how == 2) /* 2: a value of four bytes; 3: without a value */
 		nla_put_u32(m, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE, 1);
 	else if (how != 3)
 		nla_put_u64(m, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE, 1);
 	nla_nest_end(m, e);
 }
 
-static void bent_entries_are_malformed(void **state)
+static void malformed_entries_are_rejected(void **state)
 {
 	(void)state;
 	for (int how = 0; how < 4; how++) {
@@ -273,7 +274,7 @@ static void pause_frames(void **state)
 	nlmsg_free(m);
 }
 
-static void pause_without_statistics_is_nothing(void **state)
+static void pause_without_statistics_has_no_counters(void **state)
 {
 	struct nl_msg *m = genl(FAMILY, ETHTOOL_MSG_PAUSE_GET_REPLY);
 	struct heard h = {.n = 0};
@@ -357,7 +358,7 @@ static void pfc_mask_and_frames(void **state)
 	nlmsg_free(m);
 }
 
-static void a_device_without_pfc_says_nothing(void **state)
+static void a_device_without_pfc_is_enodata(void **state)
 {
 	struct ieee_pfc in = {.pfc_en = 1};
 	struct pfc pfc = {.enabled = 99};
@@ -393,17 +394,17 @@ TEST_GROUP(stat_decode)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stat_names_and_values),
 		cmocka_unit_test(a_stat_without_its_table_is_malformed),
-		cmocka_unit_test(bent_entries_are_malformed),
+		cmocka_unit_test(malformed_entries_are_rejected),
 		cmocka_unit_test(a_message_cut_anywhere_is_safe),
 		cmocka_unit_test(resources_by_kind),
 		cmocka_unit_test(status_of_optional_counters),
 		cmocka_unit_test(the_request_to_set_carries_the_whole_set),
 		cmocka_unit_test(pause_frames),
-		cmocka_unit_test(pause_without_statistics_is_nothing),
+		cmocka_unit_test(pause_without_statistics_has_no_counters),
 		cmocka_unit_test(the_family_is_found_by_name),
 		cmocka_unit_test(the_request_for_pause_asks_for_statistics),
 		cmocka_unit_test(pfc_mask_and_frames),
-		cmocka_unit_test(a_device_without_pfc_says_nothing),
+		cmocka_unit_test(a_device_without_pfc_is_enodata),
 		cmocka_unit_test(the_request_for_pfc_names_the_netdev),
 	};
 

@@ -1,4 +1,5 @@
-/* What can be seen of the host, and what is said of what cannot. */
+// SPDX-License-Identifier: Apache-2.0
+/* Which parts of the host are visible, and the message about each missing part. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +21,7 @@
 
 static const char *alone; /* why we could not hide the other processes; NULL = we could */
 
-static void test_what_is_missing(void **state)
+static void test_missing_parts_of_the_view(void **state)
 {
 	static const struct {
 		struct host_view view;
@@ -98,7 +99,7 @@ static void test_without_proc(void **state)
 TEST_GROUP(host_view)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_what_is_missing),
+		cmocka_unit_test(test_missing_parts_of_the_view),
 		cmocka_unit_test(test_without_the_hosts_processes),
 		cmocka_unit_test(test_without_proc),
 	};

@@ -1,5 +1,6 @@
-/* What sits on a netdev and what its NAPI instances are set to: as the kernel tells it, and as a
- * search finds it where nobody may ask the kernel. */
+// SPDX-License-Identifier: Apache-2.0
+/* The netdevs stacked on a netdev and its NAPI settings: read from the kernel, and found by a
+ * search where no BPF program may run. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,14 +31,14 @@
 #include "faults.h"
 #include "genl.h"
 #include "namespaces.h"
-#include "netdev_look.h"
+#include "netdev_state_read.h"
 #include "test_group.h"
 
 static const char *no_namespace;
 static bool kernel_tells;
 static struct hw hw = {.sys_fd = -1, .dev_fd = -1, .proc_fd = -1, .live = true};
 
-/* Without having asked, in this process. */
+/* Not queried before in this process. */
 static bool ask_in_child(void)
 {
 	struct netdev_inside in;
@@ -45,11 +46,11 @@ static bool ask_in_child(void)
 	int status;
 
 	if (child == 0)
-		_exit(netdev_look_inside(&hw, 1, &in) != 0);
+		_exit(netdev_inside_read(&hw, 1, &in) != 0);
 	return waitpid(child, &status, 0) == child && status == 0;
 }
 
-/* Whoever may not load a program has the search alone, which has tests of its own. */
+/* Without permission to load a program only the search remains, which has tests of its own. */
 static void need_kernel(void)
 {
 	if (kernel_tells)
@@ -94,7 +95,7 @@ static void put_on(int fd, const char *name)
 
 static int look(struct netdev_inside *ret)
 {
-	return netdev_look_inside(&hw, (int)if_nametoindex("low0"), ret);
+	return netdev_inside_read(&hw, (int)if_nametoindex("low0"), ret);
 }
 
 static void finds(int r, const char *name, unsigned netns)
@@ -114,7 +115,7 @@ static void finds_none(int r)
 
 	assert_int_equal(look(&in), r);
 	assert_int_equal(in.n_uppers, 0);
-	assert_int_equal(in.napi_apart, 0);
+	assert_int_equal(in.napi_differing, 0);
 }
 
 /* --- what sits on it -------------------------------------------------------------------------- */
@@ -141,8 +142,8 @@ static void found_at_home(int r)
 	finds_none(r);
 }
 
-/* As a pod would have it: made and hidden where the netdev was, which came here afterwards. Nothing
- * has told of it since. */
+/* As in a pod: created in a hidden namespace where the netdev was before it moved here. No event
+ * has reported it. */
 static void found_after_a_move(int r)
 {
 	AUTO_FD nested = namespace_new(), pod = namespace_new(), own = own_namespace();
@@ -157,7 +158,7 @@ static void found_after_a_move(int r)
 	namespace_run(nested, "ip link delete hidden0");
 }
 
-static void the_kernel_tells_what_sits_on_it(void **state)
+static void the_kernel_finds_interfaces_on_top(void **state)
 {
 	(void)state;
 	need_kernel();
@@ -166,7 +167,7 @@ static void the_kernel_tells_what_sits_on_it(void **state)
 	found_after_a_move(0);
 }
 
-static void a_search_finds_what_sits_on_it(void **state)
+static void a_search_finds_interfaces_on_top(void **state)
 {
 	(void)state;
 	hw.no_bpf = true;
@@ -177,8 +178,9 @@ static void a_search_finds_what_sits_on_it(void **state)
 
 /* A peer is not on it; what sits on another netdev with the same index in another namespace, or on
  * another one here, is not either. */
-/* It is the same one wherever it is and whatever it is called, and its place is another's next. */
-static void one_is_known_by_its_id(void **state)
+/* It keeps its identity when it is moved and renamed, and its old index may belong to another
+ * netdev. */
+static void an_interface_keeps_its_id(void **state)
 {
 	AUTO_FD nested = namespace_new(), other = namespace_new();
 	const int low = (int)if_nametoindex("low0");
@@ -213,7 +215,7 @@ static void one_is_known_by_its_id(void **state)
 	namespace_run(nested, "ip link delete hidden0");
 }
 
-static void what_only_looks_like_it(void **state)
+static void similar_interfaces_are_not_reported(void **state)
 {
 	AUTO_FD nested = namespace_new();
 	unsigned index = if_nametoindex("low0");
@@ -248,8 +250,8 @@ static void *open_socket(void *arg)
 	return NULL;
 }
 
-/* No link in /proc leads to a namespace that only a socket keeps. So a search proves nothing. */
-static void the_kernel_knows_what_no_search_finds(void **state)
+/* No link in /proc leads to a namespace that only a socket keeps, so a search proves nothing. */
+static void the_kernel_finds_what_a_search_misses(void **state)
 {
 	struct inside s = {.netns_fd = namespace_new()};
 	pthread_t thread;
@@ -269,8 +271,8 @@ static void the_kernel_knows_what_no_search_finds(void **state)
 	close(s.socket);
 }
 
-/* Found or not known, never searched in vain: whichever question is not heard. */
-static void a_namespace_that_cannot_be_asked_may_have_it(void **state)
+/* Found or unknown, but never reported as absent, whichever request fails. */
+static void a_failed_search_is_never_reported_as_absent(void **state)
 {
 	AUTO_FD nested = namespace_new();
 	struct netdev_inside in;
@@ -303,19 +305,19 @@ static void a_namespace_that_cannot_be_asked_may_have_it(void **state)
 	assert_true(n > 3);
 }
 
-static void one_that_is_not_here(void **state)
+static void an_unknown_index_is_enodev(void **state)
 {
 	struct netdev_inside in;
 	(void)state;
 
 	need_kernel();
-	assert_int_equal(netdev_look_inside(&hw, 99999, &in), -ENODEV);
+	assert_int_equal(netdev_inside_read(&hw, 99999, &in), -ENODEV);
 }
 
 /* --- the program ------------------------------------------------------------------------------ */
 
 /* In the first test: nothing has been loaded yet. */
-static void what_fails_for_a_moment_is_tried_again(void **state)
+static void a_temporary_failure_is_retried(void **state)
 {
 	struct rlimit before, few;
 	struct netdev_inside in;
@@ -383,7 +385,7 @@ static void set_napi(struct nlsock *s, uint16_t family, uint32_t id, int attr, u
 	assert_int_equal(nlsock_ask(s, msg, NULL, NULL, NULL), 0);
 }
 
-static void an_instance_that_is_set_apart(void **state)
+static void napi_instances_with_other_settings_are_counted(void **state)
 {
 	static const int attrs[] = {NAPI_DEFER, NAPI_FLUSH_TIMEOUT, NAPI_SUSPEND};
 	struct netdev_inside in;
@@ -407,7 +409,7 @@ static void an_instance_that_is_set_apart(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(attrs); i++) {
 		set_napi(&s, family, id, attrs[i], 77);
 		assert_int_equal(look(&in), 0);
-		assert_int_equal(in.napi_apart, 1);
+		assert_int_equal(in.napi_differing, 1);
 		set_napi(&s, family, id, attrs[i], 0);
 		finds_none(0);
 	}
@@ -417,15 +419,15 @@ static void an_instance_that_is_set_apart(void **state)
 TEST_GROUP(netdev_inside)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(what_fails_for_a_moment_is_tried_again, setup),
-		cmocka_unit_test_setup(the_kernel_tells_what_sits_on_it, setup),
-		cmocka_unit_test_setup(a_search_finds_what_sits_on_it, setup),
-		cmocka_unit_test_setup(one_is_known_by_its_id, setup),
-		cmocka_unit_test_setup(what_only_looks_like_it, setup),
-		cmocka_unit_test_setup(the_kernel_knows_what_no_search_finds, setup),
-		cmocka_unit_test_setup(a_namespace_that_cannot_be_asked_may_have_it, setup),
-		cmocka_unit_test_setup(one_that_is_not_here, setup),
-		cmocka_unit_test_setup(an_instance_that_is_set_apart, setup),
+		cmocka_unit_test_setup(a_temporary_failure_is_retried, setup),
+		cmocka_unit_test_setup(the_kernel_finds_interfaces_on_top, setup),
+		cmocka_unit_test_setup(a_search_finds_interfaces_on_top, setup),
+		cmocka_unit_test_setup(an_interface_keeps_its_id, setup),
+		cmocka_unit_test_setup(similar_interfaces_are_not_reported, setup),
+		cmocka_unit_test_setup(the_kernel_finds_what_a_search_misses, setup),
+		cmocka_unit_test_setup(a_failed_search_is_never_reported_as_absent, setup),
+		cmocka_unit_test_setup(an_unknown_index_is_enodev, setup),
+		cmocka_unit_test_setup(napi_instances_with_other_settings_are_counted, setup),
 	};
 
 	no_namespace = namespaces_enter_pids();

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Changes of netdevs, made by the real kernel in namespaces of this test's own. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -101,7 +102,7 @@ static void test_what_is_not_there(void **state)
 	assert_int_equal(netdev_by_index(&f->host, 0, &seen, &e), -ENODEV);
 	assert_int_equal(netdev_by_index(&f->host, -1, &seen, &e), -ENODEV);
 	assert_int_equal(netdev_by_function(&f->host, "0000:03:00.1", 0, &seen, &e), -ENODEV);
-	assert_string_equal(e.msg, "0000:03:00.1: no netdev here");
+	assert_string_equal(e.msg, "0000:03:00.1: no such netdev in this namespace");
 	assert_int_equal(netdev_by_name(&f->pod, "near0", &seen, &e), -ENODEV);
 	assert_string_equal(seen.alias, "untouched");
 }
@@ -147,7 +148,7 @@ static void test_found_by_its_function(void **state)
 	fake_netlink_stop(k, &s);
 }
 
-/* Asked for one link it has, or for all of them. */
+/* A request for one link, or a dump of all. */
 static int a_pf(struct fake_netlink *k, const struct nlmsghdr *req, void *arg)
 {
 	const struct ifinfomsg *ifi = nlmsg_data(req);
@@ -161,8 +162,8 @@ static int a_pf(struct fake_netlink *k, const struct nlmsghdr *req, void *arg)
 	return ifi->ifi_index > 5 ? -ENODEV : 0;
 }
 
-/* All are looked at only when the guess was wrong. */
-static void test_found_by_a_guess(void **state)
+/* All netdevs are dumped only if the guess was wrong. */
+static void test_a_right_index_avoids_a_dump(void **state)
 {
 	static const struct {
 		int guess, n_dumps;
@@ -275,7 +276,7 @@ static void test_there_and_back(void **state)
 	assert_false(after.netdev.flags & IFF_UP);
 }
 
-/* The kernel moves first: both names being taken there, it does not even begin. */
+/* The kernel moves first; if both names are in use there, it rejects the move. */
 static void test_a_name_that_is_taken_and_our_own_too(void **state)
 {
 	struct fixture *f = *state;
@@ -288,7 +289,7 @@ static void test_a_name_that_is_taken_and_our_own_too(void **state)
 	assert_non_null(strstr(e.msg, strerror(EEXIST)));
 }
 
-/* Its own name is free there: then it has moved when the new name is refused. */
+/* Its own name is free there, so it has moved when the new name is rejected. */
 static void test_a_name_that_is_taken(void **state)
 {
 	struct fixture *f = *state;
@@ -379,7 +380,7 @@ static void test_a_clash_leaves_nothing(void **state)
 
 	namespace_run(f->pod_fd, "ip link add net1 type veth peer name net2");
 	assert_int_equal(make(f, &macvlan, &e), -EEXIST);
-	assert_non_null(strstr(e.msg, "making net1"));
+	assert_non_null(strstr(e.msg, "creating net1"));
 	assert_int_equal(index_of(&f->pod, "rl-net1"), 0);
 }
 
@@ -499,7 +500,7 @@ static void test_a_refused_route_is_named(void **state)
 	assert_int_equal(netdev_configure(&f->host, 1, NULL, 0, &bad, 65, false, &e), -E2BIG);
 }
 
-/* A route of somebody else's is not taken for ours. */
+/* A route through another link is not accepted as ours. */
 static void test_another_route_in_its_place(void **state)
 {
 	struct ip_prefix addr = ip(AF_INET, "192.0.2.7", 24);
@@ -511,7 +512,7 @@ static void test_another_route_in_its_place(void **state)
 	namespace_run(-1, "ip link set far0 up && ip addr add 203.0.113.1/24 dev far0 && "
 			  "ip route add default via 203.0.113.2");
 	assert_int_equal(configure(f, &addr, 1, wanted, 2, &e), -EEXIST);
-	assert_string_equal(e.msg, "route default via 192.0.2.1: another one is in its place");
+	assert_string_equal(e.msg, "route default via 192.0.2.1: a different route exists");
 	wanted[1].priority = 500;
 	assert_int_equal(configure(f, &addr, 1, wanted, 2, &e), 0);
 }
@@ -543,14 +544,14 @@ static void test_a_pf_without_vfs(void **state)
 	assert_string_equal(e.msg, "the PF has no VF 0");
 	assert_int_equal(vf_settings_get(&f->host, 0x7ffffff0, 0, &s, &e), -ENODEV);
 	assert_int_equal(vf_settings_set(&f->host, near, 0, &s, &e), -EOPNOTSUPP);
-	assert_non_null(strstr(e.msg, "VF 0: the PF's driver refuses mac, trust: "));
+	assert_non_null(strstr(e.msg, "VF 0: the PF's driver rejects mac, trust: "));
 	s.fields = 0;
 	assert_int_equal(vf_settings_set(&f->host, near, 0, &s, &e), 0);
 }
 
 /* --- faults --------------------------------------------------------------------------------- */
 
-/* All that can fail; an error of its own each time, or none. Returns the first. */
+/* Everything that can fail, with a separate error or none. Returns the first error. */
 static int do_everything(struct fixture *f, int far, struct err *e)
 {
 	struct ip_prefix addr = ip(AF_INET, "192.0.2.7", 24), got[2];
@@ -637,7 +638,7 @@ TEST_GROUP(netdev_ops)
 		IN_NAMESPACES(test_found_by_name_and_index),
 		IN_NAMESPACES(test_what_is_not_there),
 		cmocka_unit_test(test_found_by_its_function),
-		cmocka_unit_test(test_found_by_a_guess),
+		cmocka_unit_test(test_a_right_index_avoids_a_dump),
 		IN_NAMESPACES(test_everything_in_one_request),
 		IN_NAMESPACES(test_one_thing_at_a_time),
 		IN_NAMESPACES(test_there_and_back),

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What counts as a netdev's state: everything but what changes by itself or is compared by value.
  */
 #include <setjmp.h>
@@ -16,7 +17,7 @@
 #include <netlink/attr.h>
 
 #include "genl.h"
-#include "netdev_look.h"
+#include "netdev_state_read.h"
 #include "test_group.h"
 
 #define FAMILY 21
@@ -50,7 +51,7 @@ static uint32_t differ(struct netdev_state a, struct netdev_state b)
 
 static void links(void **state)
 {
-	/* Of a kernel that none of us has seen. */
+	/* From a newer kernel, with unknown attributes. */
 	const int new_attr = 777;
 	(void)state;
 
@@ -104,7 +105,7 @@ static void ethtools_answers(void **state)
 	uint32_t unknown;
 	(void)state;
 
-	/* The header names the netdev. */
+	/* The header contains the netdev's name. */
 	assert_int_equal(differ(known, look_at_rings(513, 0)), 0);
 	assert_int_equal(differ(known, look_at_rings(1024, 0)), BIT(STATE_RINGS));
 	assert_int_equal(differ(look_at_rings(0, -EOPNOTSUPP), look_at_rings(0, -EOPNOTSUPP)), 0);
@@ -114,7 +115,7 @@ static void ethtools_answers(void **state)
 	assert_int_equal(unknown, BIT(STATE_RINGS));
 }
 
-/* A context that a pod has left beside the first one. */
+/* A context that a pod left in addition to the first one. */
 static struct netdev_state look_at_contexts(unsigned n, uint32_t index)
 {
 	struct netdev_state s = {.key = {1, 2}};
@@ -170,7 +171,7 @@ static void napi(void **state)
 	assert_int_equal(differ(look_at_napi(8193, 0), look_at_napi(8193, 7)), BIT(STATE_NAPI));
 }
 
-/* Whoever has seen the one state must not be able to make another that looks the same. */
+/* Knowing one state must not allow constructing another one with the same digest. */
 static void digests_have_a_key(void **state)
 {
 	struct netdev_state a = {.key = {1, 2}}, b = {.key = {3, 2}};
@@ -185,8 +186,8 @@ static void digests_have_a_key(void **state)
 	assert_int_equal(differ(a, b), BIT(N_NETDEV_SECTIONS) - 1);
 }
 
-/* By a driver whose netdev was used, or by whoever used it. */
-static void what_was_unset_may_be_anybodys(void **state)
+/* Set by a driver because the netdev was used, or by the pod. */
+static void xps_that_was_unset_is_unknown(void **state)
 {
 	struct netdev_state unset = {.key = {1, 2}}, set = {.key = {1, 2}};
 	uint32_t unknown;
@@ -222,7 +223,7 @@ TEST_GROUP(netdev_state)
 		cmocka_unit_test(rss_contexts),
 		cmocka_unit_test(napi),
 		cmocka_unit_test(digests_have_a_key),
-		cmocka_unit_test(what_was_unset_may_be_anybodys),
+		cmocka_unit_test(xps_that_was_unset_is_unknown),
 		cmocka_unit_test(sections_have_names),
 	};
 

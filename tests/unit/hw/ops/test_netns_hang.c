@@ -1,4 +1,5 @@
-/* A namespace whose path leads through a file system that never answers: nobody waits for it. */
+// SPDX-License-Identifier: Apache-2.0
+/* A namespace whose path leads through a file system that never answers: no caller waits for it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,7 +46,7 @@ static void fill_attr(struct fuse_attr *a, uint64_t node)
 				.nlink = 1};
 }
 
-/* Nothing it says may be kept: the kernel has to ask each time. */
+/* Results must not be cached: the kernel has to ask each time. */
 static size_t fill_answer(const struct fuse_in_header *in, void *body, int *ret_error)
 {
 	struct fuse_init_out *init = body;
@@ -161,7 +162,7 @@ static pid_t start(struct told *ret)
 	return pid;
 }
 
-/* With its server the file system ends, and with that whoever waits for it. */
+/* Ends the file system with its server, and all processes that wait for it. */
 static void stop(pid_t pid)
 {
 	kill(pid, SIGKILL);
@@ -194,7 +195,7 @@ static void *search(void *arg)
 	return NULL;
 }
 
-static void test_nobody_waits_for_it(void **state)
+static void test_a_hanging_file_blocks_no_search(void **state)
 {
 	struct search s = {.id.path = "/run/netns/rocelet-hang"};
 	AUTO_FD own = netns_open_own();
@@ -246,7 +247,7 @@ static int teardown(void **state)
 
 TEST_GROUP(netns_hang)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_nobody_waits_for_it)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_a_hanging_file_blocks_no_search)};
 
 	(void)namespaces_enter();
 	return test_group_run(tests, setup, teardown);

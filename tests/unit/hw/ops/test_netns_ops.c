@@ -1,4 +1,5 @@
-/* Network namespaces: found whatever keeps them, known from one another, worked in. */
+// SPDX-License-Identifier: Apache-2.0
+/* Network namespaces: found whatever keeps them alive, distinguished from each other, entered. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -202,7 +203,7 @@ static int proc_of(pid_t first)
 	return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* Our own mounts are not the host's: paths, and the links on the way, are the host's. */
+/* Our mounts are not the host's: paths and links on them are resolved on the host. */
 static void test_the_hosts_paths_from_a_container(void **state)
 {
 	AUTO_FD fd = namespace_new(), opened = -1;
@@ -341,15 +342,15 @@ static void test_a_path_that_is_used_again_is_another(void **state)
 	mount_at(second, path);
 	assert_false(netns_is_there(&hw, &id));
 	assert_int_equal(netns_open_id(&hw, &id, &e), -ENOENT);
-	assert_non_null(strstr(e.msg, "another namespace"));
-	/* Nobody ever knew which one it was. */
+	assert_non_null(strstr(e.msg, "a different namespace"));
+	/* The identity was never known. */
 	id.dev = id.ino = 0;
 	assert_int_equal(netns_open_id(&hw, &id, &e), -ENOENT);
 	assert_int_equal(umount2(path, MNT_DETACH), 0);
 	assert_int_equal(unlink(path), 0);
 }
 
-/* Whoever has no descriptor left has learnt nothing of its death. */
+/* Without free descriptors the death of a namespace cannot be proven. */
 static void test_not_dead_because_we_cannot_look(void **state)
 {
 	struct rlimit before, none;
@@ -406,7 +407,7 @@ static void test_a_path_that_goes_is_no_death(void **state)
 	assert_int_equal(unlink(path), 0);
 }
 
-/* Whoever does not see the processes sees no death. */
+/* Without visible processes the death of a namespace cannot be proven. */
 static void test_blind_it_is_not_known(void **state)
 {
 	const struct hw blind = {.sys_fd = -1, .dev_fd = -1, .proc_fd = -1, .live = true};
@@ -456,7 +457,7 @@ static int count_namespaces(int fd, const char *path, void *arg)
 	return 0;
 }
 
-/* As a watchdog would start, whose file somebody mounted over a namespace. */
+/* A watchdog device that was bind-mounted over a namespace: opening it would start the watchdog. */
 static void test_what_lies_over_a_namespace_is_not_opened(void **state)
 {
 	AUTO_FD fd = namespace_new();
@@ -753,7 +754,7 @@ static uint64_t cpu_ms(void)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-/* Each open file is looked at once, whoever shares it. */
+/* Each open file is read once, even if processes share it. */
 static void test_shared_files_are_looked_at_once(void **state)
 {
 	AUTO_FD fd = namespace_new();
@@ -821,7 +822,7 @@ static void *search_often(void *arg)
 	return NULL;
 }
 
-/* Those who ask at once share a walk, and each sees what is. */
+/* Concurrent callers share a walk, and each gets a current result. */
 static void test_several_ask_at_once(void **state)
 {
 	AUTO_FD fd = namespace_new();
@@ -979,8 +980,8 @@ static void test_the_neighbours_are_told(void **state)
 	namespace_run(-1, "ip link delete near0");
 }
 
-/* A listener that believes the announcement: its neighbour table takes the new MAC, which the
- * kernel only does when the checksum is right. */
+/* A listener that accepts the announcement: its neighbour table gets the new MAC, which requires a
+ * correct checksum. */
 static void test_the_kernel_believes_it(void **state)
 {
 	struct ip_prefix ips[2] = {{.family = AF_INET}, {.family = AF_INET6}};
@@ -1028,7 +1029,8 @@ static pid_t speak_in_vlan(uint8_t tag)
 	return pid;
 }
 
-/* Whoever has the address in a VLAN of the same port is in another network; VLAN 0 is none. */
+/* A station that has the address in a VLAN of the same port is in another network; VLAN 0 is no
+ * VLAN. */
 static void test_an_address_of_a_vlan_is_no_answer(void **state)
 {
 	struct ip_prefix ip = {.family = AF_INET};
@@ -1107,7 +1109,7 @@ static void test_what_cannot_be_announced(void **state)
 
 /* --- the whole ------------------------------------------------------------------------------ */
 
-/* A folder whose mounts nobody else sees copies of. */
+/* A folder whose mounts do not propagate. */
 static int enter(void **state)
 {
 	(void)state;

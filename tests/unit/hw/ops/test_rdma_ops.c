@@ -1,4 +1,5 @@
-/* Changes of RDMA devices: the bytes, and what comes of the answers of a fake kernel. */
+// SPDX-License-Identifier: Apache-2.0
+/* Changes of RDMA devices: the requests, and the handling of a fake kernel's answers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -200,7 +201,7 @@ static void test_found_by_its_name(void **state)
 	assert_int_equal(rdma_by_name(&f->s, "mlx5_", &d, &e), -ENODEV);
 	assert_int_equal(rdma_by_name(&f->s, "", &d, &e), -ENODEV);
 	assert_int_equal(rdma_by_name(&f->s, "mlx5_2", &d, &e), -ENODEV);
-	assert_string_equal(e.msg, "mlx5_2: no RDMA device of that name here");
+	assert_string_equal(e.msg, "mlx5_2: no RDMA device of that name in this namespace");
 	assert_int_equal(d.index, 77);
 }
 
@@ -213,11 +214,12 @@ static void test_found_by_its_index(void **state)
 	assert_int_equal(rdma_by_index(&f->s, 3, &d, &e), 0);
 	assert_string_equal(d.name, "mlx5_10");
 	assert_int_equal(rdma_by_index(&f->s, 5, &d, &e), -ENODEV);
-	assert_string_equal(e.msg, "no RDMA device has the index 5 here");
+	assert_string_equal(e.msg, "no RDMA device with index 5 in this namespace");
 	assert_int_equal(d.index, 3);
 }
 
-/* Whatever the guess says: a NIC's own is not soft-RoCE, and one that is elsewhere is not on it. */
+/* Whatever the guess: a NIC's own device is not soft-RoCE, and a device elsewhere is not on the
+ * netdev. */
 static void test_found_by_its_netdev(void **state)
 {
 	struct fixture *f = *state;
@@ -266,7 +268,7 @@ static void test_refusals_say_what_was_refused(void **state)
 	assert_string_equal(e.msg, "moving the RDMA device: Operation not supported");
 	fake_netlink_say(f->kernel, "no such link type");
 	assert_int_equal(rdma_make_rxe(&f->s, "rxe0", "net1", &e), -EOPNOTSUPP);
-	assert_string_equal(e.msg, "making a soft-RoCE device: no such link type: "
+	assert_string_equal(e.msg, "creating a soft-RoCE device: no such link type: "
 				   "Operation not supported");
 	f->code = -EEXIST;
 	assert_int_equal(rdma_rename(&f->s, 3, "mlx5_7", &e), -EEXIST);

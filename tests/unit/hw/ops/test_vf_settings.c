@@ -1,5 +1,6 @@
-/* Settings of VFs through a PF whose driver refuses some of them. The kernel is a fake, which does
- * as do_setvfinfo() does: in its order, up to the first that is refused. */
+// SPDX-License-Identifier: Apache-2.0
+/* Settings of VFs through a PF whose driver rejects some of them. The fake kernel behaves like
+ * do_setvfinfo(): in its order, up to the first rejected one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -141,7 +142,7 @@ static void test_what_is_refused_is_named(void **state)
 	f->refused = VF_MAC;
 	fake_netlink_say(f->kernel, "not while it is trusted");
 	assert_int_equal(vf_settings_set(&f->s, 7, 5, &several, &e), -EOPNOTSUPP);
-	assert_string_equal(e.msg, "VF 5: the PF's driver refuses mac: not while it is trusted: "
+	assert_string_equal(e.msg, "VF 5: the PF's driver rejects mac: not while it is trusted: "
 				   "Operation not supported");
 	assert_int_equal(e.code, -EOPNOTSUPP);
 	assert_int_equal(f->n_sets, 1 + 4);
@@ -149,7 +150,7 @@ static void test_what_is_refused_is_named(void **state)
 	f->refused = VF_MAC | VF_TRUST;
 	f->code = -EINVAL;
 	assert_int_equal(vf_settings_set(&f->s, 7, 5, &several, &e), -EINVAL);
-	assert_non_null(strstr(e.msg, "refuses mac, trust: "));
+	assert_non_null(strstr(e.msg, "rejects mac, trust: "));
 	/* All others are made. */
 	assert_int_equal(f->made, VF_VLAN | VF_SPOOFCHK);
 }
@@ -224,7 +225,7 @@ static void test_a_maximum_that_is_not_known_is_not_lifted(void **state)
 
 	f->vf.fields &= ~(unsigned)(VF_MIN_RATE | VF_MAX_RATE);
 	assert_int_equal(vf_settings_set(&f->s, 7, 5, &want, &e), -EOPNOTSUPP);
-	assert_non_null(strstr(e.msg, "would lift the maximum"));
+	assert_non_null(strstr(e.msg, "would remove the maximum"));
 	faults_send(0, ENOBUFS);
 	assert_int_equal(vf_settings_set(&f->s, 7, 5, &want, &e), -ENOBUFS);
 	assert_true(faults_end());

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Default routes: messages, files, and this machine's own kernel in a namespace of its own. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -58,7 +59,7 @@ static void test_a_default_route(void **state)
 	assert_int_equal(r.nexthop, 0);
 }
 
-static void test_what_is_no_default_route(void **state)
+static void test_routes_that_are_no_default_route(void **state)
 {
 	static const uint8_t dst[4] = {10}, zero[4] = {0};
 	struct rtmsg rtm = default_v4;
@@ -119,7 +120,7 @@ static void test_several_next_hops(void **state)
 	put_hops(m, hops, ROUTE_LINKS_MAX + 5);
 	assert_int_equal(decode(m, &r), 0);
 	assert_int_equal(r.n_links, ROUTE_LINKS_MAX);
-	hops[1].rtnh_len = 4; /* shorter than itself: nothing more can be told apart */
+	hops[1].rtnh_len = 4; /* shorter than itself: the rest cannot be decoded */
 	m = route_message(RTM_NEWROUTE, &default_v4);
 	put_hops(m, hops, 3);
 	assert_int_equal(decode(m, &r), 0);
@@ -252,7 +253,7 @@ static void test_a_copied_tree_has_routes_of_its_own(void **state)
 	assert_false(host_netdev(&scan.host, NSID_HOST, 2)->default_route);
 	scan_done(&scan);
 	hw_close(&hw);
-	/* This machine's /proc beside it says nothing about it. */
+	/* This machine's /proc is not used with another machine's sysfs. */
 	assert_int_equal(hw_open(&hw, dir, dir, "/proc", &e), 0);
 	hw_scan(&hw, SCAN_NETDEVS, &scan);
 	for (size_t i = 0; i < scan.host.n_netdevs; i++)
@@ -280,7 +281,8 @@ static void *look_from_inside(void *arg)
 	look->entered = unshare(CLONE_NEWNET);
 	if (look->entered < 0 || hw_open(&hw, "/sys", "/dev", "/proc", NULL) < 0)
 		return NULL;
-	look->entered = system(look->commands); /* a child is where its parent's thread is */
+	/* a child process is in the namespace of its parent's thread */
+	look->entered = system(look->commands);
 	hw_scan(&hw, SCAN_NETDEVS, &scan);
 	for (size_t i = 0; i < scan.host.n_netdevs; i++)
 		look->has_default |= scan.host.netdevs[i].default_route;
@@ -339,7 +341,7 @@ TEST_GROUP(default_routes)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_default_route),
-		cmocka_unit_test(test_what_is_no_default_route),
+		cmocka_unit_test(test_routes_that_are_no_default_route),
 		cmocka_unit_test(test_several_next_hops),
 		cmocka_unit_test(test_bad_messages),
 		cmocka_unit_test(test_nexthop_objects),

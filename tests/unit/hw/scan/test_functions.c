@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Which functions carry network or RDMA devices, on trees with and without bus/. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -339,7 +340,7 @@ static void test_functions_from_paths(void **state)
 	assert_string_equal(id, "0000:18:00.1");
 }
 
-static void test_what_stands_above_a_function(void **state)
+static void test_path_above_a_function(void **state)
 {
 	char path[PCI_PATH_SIZE] = "before", deep[600] = "/pci0000:00";
 	(void)state;
@@ -384,7 +385,7 @@ TEST_GROUP(functions)
 		T(test_nodes_of_user_space_drivers),
 		T(test_vdpa_devices),
 		cmocka_unit_test(test_functions_from_paths),
-		cmocka_unit_test(test_what_stands_above_a_function),
+		cmocka_unit_test(test_path_above_a_function),
 	};
 #undef T
 

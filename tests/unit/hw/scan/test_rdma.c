@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* RDMA devices from sysfs, with files as bad as they come, and their character devices. */
 #include <errno.h>
 #include <fcntl.h>
@@ -65,7 +66,7 @@ static void test_a_roce_device_of_the_generator(void **state)
 	assert_int_equal(p->gids[1].index, 3);
 	assert_int_equal(p->gids[1].type, GID_ROCE_V2);
 	assert_string_equal(p->gids[1].netdev, "ens1v0");
-	assert_int_equal(p->active_mtu, 0); /* only verbs tells */
+	assert_int_equal(p->active_mtu, 0); /* only verbs reports it */
 }
 
 static void test_gid_tables_have_holes_and_zeros(void **state)
@@ -217,7 +218,7 @@ static void test_rdma_cm_is_looked_for(void **state)
 	assert_int_equal(h->rdma_cm, RDMA_CM_THERE);
 }
 
-/* What cannot be opened for want of descriptors is not gone. */
+/* A device that cannot be opened for lack of descriptors is not removed. */
 static void test_a_look_without_descriptors_says_nothing(void **state)
 {
 	struct sysfs_fixture *f = *state;

@@ -1,5 +1,6 @@
-/* What speaks against functions: messages from built bytes, configuration spaces from files, and
- * this machine, which has nothing to complain about. */
+// SPDX-License-Identifier: Apache-2.0
+/* Reports about functions: built messages, configuration spaces in files, and this machine, which
+ * has no faults. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -118,7 +119,7 @@ static uint64_t settings_with(uint32_t trusted, uint64_t bytes)
 	return s.settings[0];
 }
 
-/* Somebody sets something; traffic is no setting. */
+/* A setting changes the digest; traffic does not. */
 static void test_settings_of_vfs(void **state)
 {
 	(void)state;
@@ -247,7 +248,7 @@ static void test_reporters(void **state)
 	assert_string_equal(r.name, "");
 }
 
-static void test_what_is_no_reporter(void **state)
+static void test_messages_that_are_no_reporter(void **state)
 {
 	struct devlink_reporter r = {.name = "before"};
 	struct nl_msg *m;
@@ -299,7 +300,7 @@ static int on_family(const struct nlmsghdr *h, void *arg)
 	return 0;
 }
 
-/* The one family that every kernel has: the one that tells of the others. */
+/* The one family that every kernel has: the controller of generic netlink. */
 static void test_a_family_of_this_kernel(void **state)
 {
 	struct nl_msg *req = genl_family_request("nlctrl");
@@ -357,7 +358,7 @@ static void test_a_pf_that_does_not_answer(void **state)
 	put(f, vf, "config", "\xff\xff\xff\xff"); /* as every VF's */
 	tmptree_link(f->dir, "bus/pci/devices/0000:18:00.1/physfn", "../0000:18:00.0");
 	put(f, other, "class", "0x020000");
-	put(f, other, "config", "\xff\xff");	     /* cut short: nothing can be told */
+	put(f, other, "config", "\xff\xff");	     /* cut short: cannot be decoded */
 	put(f, "0000:1a:00.0", "class", "0x010802"); /* not ours */
 	put(f, "0000:1a:00.0", "config", "\xff\xff\xff\xff");
 	read_all(f);
@@ -402,7 +403,7 @@ TEST_GROUP(reports)
 		cmocka_unit_test(test_a_walk_that_is_ended),
 		cmocka_unit_test(test_the_request),
 		cmocka_unit_test(test_reporters),
-		cmocka_unit_test(test_what_is_no_reporter),
+		cmocka_unit_test(test_messages_that_are_no_reporter),
 		cmocka_unit_test(test_health_events),
 		cmocka_unit_test(test_a_family_of_this_kernel),
 		cmocka_unit_test_setup_teardown(test_a_pf_that_does_not_answer, sysfs_fixture_setup,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Whole scans: of a generated node, of this very host, and (root only) of a second namespace. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -222,14 +223,14 @@ static int add_veth(struct nlsock *s, const char *name, int netns_fd, const char
 	return r;
 }
 
-/* What the thread in the new namespace sees; judged by the test's own thread. */
+/* What the thread in the new namespace sees; checked by the test's own thread. */
 struct look {
 	int other_fd;
 	int made; /* the veth pair, or why not */
 	struct scan scan;
 };
 
-/* Everything happens between two namespaces of our own: the machine's stays as it is. */
+/* Uses two namespaces of its own, so the machine's namespace does not change. */
 static void *look_from_a_new_namespace(void *arg)
 {
 	struct look *look = arg;
@@ -270,8 +271,8 @@ static void test_another_namespace(void **state)
 	}
 	assert_int_equal(look.scan.parts, SCAN_NETDEVS);
 	assert_int_equal(look.scan.problem[SRC_NETNS].code, 0);
-	/* The pair made the kernel give the other namespace an id, so it was dumped; the end over
-	 * there is on none of our functions and not ours to show. */
+	/* The pair made the kernel assign an id to the other namespace, so it was dumped; the veth
+	 * there belongs to none of our functions and is not listed. */
 	assert_int_equal(h->n_namespaces, 1);
 	assert_true(h->namespaces[0].nsid >= 0);
 	for (size_t i = 0; i < h->n_netdevs; i++) {

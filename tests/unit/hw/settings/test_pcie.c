@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* How links of PCIe run, against what both of their ends could do: from files as sysfs shows them.
  */
 #include <setjmp.h>
@@ -182,7 +183,7 @@ static void the_slowest_of_several(void **state)
 	assert_string_equal(s.segment, "0000:02:00.0");
 }
 
-/* A part of the way that is not seen may hide a segment; one that was found stands. */
+/* An invisible part of the path may hide a segment; a segment that was found is reported. */
 static void a_way_that_is_seen_in_part(void **state)
 {
 	const struct sysfs_fixture *f = *state;
@@ -202,8 +203,8 @@ static void a_way_that_is_seen_in_part(void **state)
 	assert_string_equal(s.segment, "0000:02:00.0");
 }
 
-/* A virtual machine shows a passed-through card right on the root bus: the other end of its link is
- * out of sight. A bridge to conventional PCI makes pairs of what are no links. */
+/* A virtual machine shows a passed-through card on the root bus: the other end of its link is not
+ * visible. A bridge to conventional PCI gives pairs that are no links. */
 static void ways_whose_links_cannot_be_told(void **state)
 {
 	const struct sysfs_fixture *f = *state;

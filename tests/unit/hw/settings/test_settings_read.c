@@ -1,5 +1,6 @@
-/* What the ports of a host are set to: a kernel that answers as the test says, files of sysfs and
- * configfs, and this machine's own kernel. */
+// SPDX-License-Identifier: Apache-2.0
+/* The settings of a host's ports: from a fake kernel, from files of sysfs and configfs, and from
+ * this machine's kernel. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +32,7 @@
 #define PF     "0000:05:00.0"
 #define VF     "0000:05:00.1"
 
-/* What the kernel says of one netdev. */
+/* The fake kernel's answers about one netdev. */
 struct told {
 	const char *netdev;
 	int ifindex;
@@ -84,7 +85,7 @@ static int tell_pause(struct fake_netlink *k, const struct nlmsghdr *req, struct
 	if (!header || nla_parse_nested(tb, ETHTOOL_A_HEADER_MAX, header, NULL) < 0 ||
 	    !tb[ETHTOOL_A_HEADER_DEV_INDEX])
 		return -EINVAL;
-	/* Counting frames asks the device. */
+	/* Requesting frame counts queries the device. */
 	if (nla_get_u32(tb[ETHTOOL_A_HEADER_FLAGS]) != 0)
 		return -EINVAL;
 	t = told_of(w, NULL, (int)nla_get_u32(tb[ETHTOOL_A_HEADER_DEV_INDEX]));
@@ -199,7 +200,7 @@ static const struct dcb_answer lossless = {
 
 #define DCB_PARTS (SETTINGS_DSCP | SETTINGS_PFC | SETTINGS_ETS | SETTINGS_DCBX)
 
-/* A PF with its RDMA device and netdev, set as guides say. */
+/* A PF with its RDMA device and netdev, configured for RoCE. */
 static struct told *add_pf(struct world *w)
 {
 	struct told *t;
@@ -234,7 +235,7 @@ static void a_port_is_what_its_netdev_says(void **state)
 	assert_null(settings_of(&w->table, "mlx5_1", 1));
 }
 
-/* One question for all of them, whatever they are called where they are. */
+/* One request for all ports of the netdev. */
 static void vfs_share_what_their_pf_says(void **state)
 {
 	struct world *w = *state;
@@ -255,7 +256,7 @@ static void vfs_share_what_their_pf_says(void **state)
 	assert_int_equal(settings_of(&w->table, "mlx5_2", 1)->seen, DCB_PARTS | SETTINGS_PAUSE);
 	assert_int_equal(settings_of(&w->table, "mlx5_3", 1)->seen, DCB_PARTS | SETTINGS_PAUSE);
 	assert_int_equal(w->table.n, 4);
-	/* By the PF's own port, and by all the others together. */
+	/* Queried for the PF's port and used by all others. */
 	assert_in_range(pf->n_asked_dcb, 1, 1);
 	assert_in_range(pf->n_asked_pause, 1, 1);
 	assert_int_equal(w->told[1].n_asked_dcb, 0);
@@ -324,7 +325,7 @@ static void what_a_driver_refuses_is_unknown(void **state)
 	assert_int_equal(read_port(w, "mlx5_0")->seen, DCB_PARTS);
 }
 
-/* One netdev that is refused takes nothing from the next. */
+/* A rejected netdev does not affect the next one. */
 static void refusals_stay_with_their_netdev(void **state)
 {
 	struct world *w = *state;
@@ -343,7 +344,7 @@ static void refusals_stay_with_their_netdev(void **state)
 	assert_int_equal(settings_of(&w->table, "mlx5_6", 1)->seen, DCB_PARTS);
 }
 
-/* Netlink of this machine says nothing of a copied tree. */
+/* This machine's netlink is not used with a copied tree. */
 static void a_copied_tree_is_not_asked_about(void **state)
 {
 	struct world *w = *state;
@@ -398,7 +399,8 @@ static void zeros_of_bnxt_are_no_settings(void **state)
 	snprintf(find_function(&w->host, PF)->driver, 32, "bnxt_en");
 	assert_int_equal(read_port(w, "mlx5_0")->seen,
 			 SETTINGS_DSCP | SETTINGS_DCBX | SETTINGS_PAUSE);
-	/* What the host has set is true, and so is what firmware says when it decides. */
+	/* Settings made by the host are valid, and so are the firmware's if the firmware
+	 * decides. */
 	unset.pfc = &pfc;
 	unset.ets = &ets;
 	assert_int_equal(read_port(w, "mlx5_0")->seen, DCB_PARTS | SETTINGS_PAUSE);
@@ -563,7 +565,7 @@ static void without_memory_there_is_no_table(void **state)
 	fail();
 }
 
-/* The loopback device does none of this: whatever kernel runs here says so, and nothing is seen. */
+/* The loopback device supports none of these, with any kernel, so nothing is known. */
 static void this_machines_kernel_refuses_for_loopback(void **state)
 {
 	struct world *w = *state;

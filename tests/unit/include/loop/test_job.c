@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Work on libuv's threads. */
 #include "job.h"
 
@@ -104,7 +105,7 @@ static void test_its_end_may_free_it(void **state)
 
 /* --- work that does not end ------------------------------------------------------------------- */
 
-/* Opens a named pipe that nobody writes to. */
+/* Opens a named pipe without a writer. */
 struct stuck {
 	struct job job;
 	char *dir, path[256];
@@ -199,7 +200,7 @@ static void test_what_does_not_end_is_told_once(void **state)
 	assert_int_equal(job_oldest_ms(), 0);
 }
 
-/* The watch alone keeps no loop alive, and wakes none that has nothing to do. */
+/* The watch alone keeps no loop alive, and does not wake an idle loop. */
 static void test_the_watch_costs_nothing(void **state)
 {
 	struct owner o = {.loop = &loop};

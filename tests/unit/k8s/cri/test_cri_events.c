@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A container runtime's events: hints after which its list is asked, of either kind, or none. */
 #include "cri.h"
 
@@ -85,7 +86,7 @@ static void test_a_sandbox_ends_and_goes(void **state)
 	cri_fixture_stop(&f);
 }
 
-static void test_what_is_no_sandbox_is_not_waited_for(void **state)
+static void test_events_of_containers_cause_no_queries(void **state)
 {
 	struct cri_fixture f;
 	unsigned lists;
@@ -221,7 +222,7 @@ TEST_GROUP(cri_events)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_an_event_comes_before_its_sandbox),
 		cmocka_unit_test(test_a_sandbox_ends_and_goes),
-		cmocka_unit_test(test_what_is_no_sandbox_is_not_waited_for),
+		cmocka_unit_test(test_events_of_containers_cause_no_queries),
 		cmocka_unit_test(test_a_storm_of_events),
 		cmocka_unit_test(test_events_of_cri_o),
 		cmocka_unit_test(test_a_stream_that_ends_at_once),

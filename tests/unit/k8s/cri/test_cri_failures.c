@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A container runtime that restarts, refuses, talks nonsense or not at all, and a client that is
  * closed, or out of memory, at any moment. */
 #include "cri.h"
@@ -101,7 +102,7 @@ static void test_a_list_that_is_refused(void **state)
 	cri_fixture_stop(&f);
 }
 
-static void test_a_list_that_is_none(void **state)
+static void test_an_invalid_list(void **state)
 {
 	static uint8_t large[17 << 20];
 	struct cri_fixture f;
@@ -131,7 +132,7 @@ static void test_a_list_that_is_none(void **state)
 	cri_fixture_stop(&f);
 }
 
-/* It is doubted after five seconds; what was known is kept, but not for true. */
+/* After five seconds the list counts as unknown; what was known is kept, but not as current. */
 static void test_a_runtime_that_does_not_answer(void **state)
 {
 	struct cri_fixture f;
@@ -179,7 +180,7 @@ static bool is_closed(struct cri_fixture *f)
 	return f->closed;
 }
 
-static void test_closing_when_told(void **state)
+static void test_closing_from_the_callback(void **state)
 {
 	struct cri_fixture f;
 
@@ -228,10 +229,10 @@ TEST_GROUP(cri_failures)
 		cmocka_unit_test(test_a_socket_that_is_replaced),
 		cmocka_unit_test(test_a_stream_that_ends),
 		cmocka_unit_test(test_a_list_that_is_refused),
-		cmocka_unit_test(test_a_list_that_is_none),
+		cmocka_unit_test(test_an_invalid_list),
 		cmocka_unit_test(test_a_runtime_that_does_not_answer),
 		cmocka_unit_test(test_closing_at_any_moment),
-		cmocka_unit_test(test_closing_when_told),
+		cmocka_unit_test(test_closing_from_the_callback),
 		cmocka_unit_test(test_no_memory),
 	};
 

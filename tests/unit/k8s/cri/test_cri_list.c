@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A container runtime's list of sandboxes and their details: what is asked, when, and how often. */
 #include "cri.h"
 
@@ -39,7 +40,7 @@ static void test_the_list_and_its_details(void **state)
 	cri_fixture_stop(&f);
 }
 
-static void test_details_are_asked_once(void **state)
+static void test_details_are_queried_once(void **state)
 {
 	struct cri_fixture f;
 
@@ -172,7 +173,7 @@ static bool has_one(struct cri_fixture *f)
 	return cri_sandboxes(f->cri)->n == 1;
 }
 
-static void test_a_sandbox_that_goes_while_it_is_asked(void **state)
+static void test_a_sandbox_removed_during_its_query(void **state)
 {
 	struct cri_fixture f;
 
@@ -196,12 +197,12 @@ TEST_GROUP(cri_list)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_list_and_its_details),
-		cmocka_unit_test(test_details_are_asked_once),
+		cmocka_unit_test(test_details_are_queried_once),
 		cmocka_unit_test(test_a_refresh_is_answered_by_a_later_question),
 		cmocka_unit_test(test_refreshes_are_spaced),
 		cmocka_unit_test(test_a_namespace_that_comes_later),
 		cmocka_unit_test(test_many_sandboxes),
-		cmocka_unit_test(test_a_sandbox_that_goes_while_it_is_asked),
+		cmocka_unit_test(test_a_sandbox_removed_during_its_query),
 	};
 
 	return test_group_run(tests, NULL, NULL);

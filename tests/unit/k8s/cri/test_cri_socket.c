@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Where a container runtime is looked for: at one path or at several, behind a link, or nowhere. */
 #include "cri.h"
 
@@ -21,7 +22,7 @@ static bool is_refused(struct cri_fixture *f)
 	return cri_status_of(f).failed >= 3;
 }
 
-static void test_nobody_behind_the_socket(void **state)
+static void test_a_socket_without_a_listener(void **state)
 {
 	struct cri_fixture f;
 
@@ -87,7 +88,7 @@ static void test_bad_paths(void **state)
 	path[sizeof(path) - 1] = '\0';
 	assert_int_equal(cri_fixture_try(&f, path, &e), -EINVAL);
 	assert_int_equal(cri_fixture_try(&f, "cri.sock", &e), -EINVAL);
-	assert_non_null(strstr(e.msg, "cri.sock: no absolute path"));
+	assert_non_null(strstr(e.msg, "cri.sock: not an absolute path"));
 	assert_null(f.cri);
 	cri_close(NULL);
 	cri_fixture_stop(&f);
@@ -106,7 +107,7 @@ static void test_the_usual_sockets(void **state)
 }
 
 /* Another one that is alive and idle would say that all pods are gone. */
-static void test_the_runtime_that_told_its_list_is_the_one(void **state)
+static void test_the_first_runtime_with_a_list_is_kept(void **state)
 {
 	struct fake_cri other;
 	char path[sizeof(((struct cri_fixture *)0)->path)];
@@ -138,12 +139,12 @@ static void test_the_runtime_that_told_its_list_is_the_one(void **state)
 TEST_GROUP(cri_socket)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nobody_behind_the_socket),
+		cmocka_unit_test(test_a_socket_without_a_listener),
 		cmocka_unit_test(test_a_link_to_the_socket),
 		cmocka_unit_test(test_no_socket),
 		cmocka_unit_test(test_bad_paths),
 		cmocka_unit_test(test_the_usual_sockets),
-		cmocka_unit_test(test_the_runtime_that_told_its_list_is_the_one),
+		cmocka_unit_test(test_the_first_runtime_with_a_list_is_kept),
 	};
 
 	return test_group_run(tests, NULL, NULL);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The runtime's messages against what another protobuf implementation writes
  * (tests/fixtures/make_kubelet.py), and what is decided by them: which events to ask for, what to
  * wait for, whose details to ask. */
@@ -92,7 +93,7 @@ static void the_list(void **state)
 	sandbox_list_done(&l);
 }
 
-static void odd_entries_are_left_out(void **state)
+static void invalid_entries_are_left_out(void **state)
 {
 	struct sandbox_list l = {0};
 	size_t left_out = 0;
@@ -170,7 +171,7 @@ static void details_of_runtimes(void **state)
 	is_detail("cri/status_plain", false, "", NULL);
 }
 
-static void a_status_that_is_none(void **state)
+static void a_response_without_a_status(void **state)
 {
 	struct cri_detail d = {.netns = "untouched"};
 	size_t len;
@@ -367,7 +368,7 @@ static void ladder(const char *name, const char *version, enum cri_hints first,
 	assert_int_equal(cri_hints_next(&v, second), CRI_HINTS_NONE);
 }
 
-static void which_events_are_safe(void **state)
+static void event_sources_by_runtime(void **state)
 {
 	(void)state;
 	ladder("containerd", "1.6.20~ds1", CRI_HINTS_CONTAINERD, CRI_HINTS_NONE);
@@ -395,7 +396,7 @@ static bool awaits(struct cri_await *a, enum cri_event_kind kind, const char *id
 	return cri_await_event(a, &e, l, is_asking, now_ms);
 }
 
-static void until_the_list_shows_it(void **state)
+static void queries_repeat_until_the_list_shows_the_change(void **state)
 {
 	struct cri_await a = {0};
 
@@ -413,7 +414,7 @@ static void until_the_list_shows_it(void **state)
 	assert_int_equal(cri_await_pause(&a, &with_one, 1140), 0); /* b is no sandbox */
 }
 
-static void what_the_list_says_already(void **state)
+static void changes_that_the_list_shows_are_not_awaited(void **state)
 {
 	struct cri_await a = {0};
 
@@ -442,7 +443,7 @@ static void short_lives(void **state)
 	assert_int_equal(cri_await_pause(&a, &none, 0), 0);
 }
 
-static void anything_and_too_much(void **state)
+static void any_change_and_too_many_awaited(void **state)
 {
 	struct cri_await a = {0};
 	char id[16];
@@ -496,7 +497,7 @@ static bool answer(struct cri_details *d, struct sandbox_list *l, const char *id
 	return changed;
 }
 
-static void details_are_asked_once(void **state)
+static void details_are_queried_once(void **state)
 {
 	struct cri_details d = {0};
 	struct sandbox_list l = {0};
@@ -549,7 +550,7 @@ static void no_answer_and_no_namespace_are_asked_again(void **state)
 	sandbox_list_done(&l);
 }
 
-static void so_many_at_once(void **state)
+static void the_number_of_concurrent_queries_is_limited(void **state)
 {
 	struct cri_details d = {0};
 	struct sandbox_list l = {0};
@@ -647,23 +648,23 @@ TEST_GROUP(cri_wire)
 		cmocka_unit_test(requests_are_golden),
 		cmocka_unit_test(the_version),
 		cmocka_unit_test(the_list),
-		cmocka_unit_test(odd_entries_are_left_out),
+		cmocka_unit_test(invalid_entries_are_left_out),
 		cmocka_unit_test(a_list_that_is_too_long),
 		cmocka_unit_test(details_of_runtimes),
-		cmocka_unit_test(a_status_that_is_none),
+		cmocka_unit_test(a_response_without_a_status),
 		cmocka_unit_test(paths_in_json),
 		cmocka_unit_test(user_namespaces),
 		cmocka_unit_test(json_that_is_too_long),
 		cmocka_unit_test(long_annotations),
 		cmocka_unit_test(events),
-		cmocka_unit_test(which_events_are_safe),
-		cmocka_unit_test(until_the_list_shows_it),
-		cmocka_unit_test(what_the_list_says_already),
+		cmocka_unit_test(event_sources_by_runtime),
+		cmocka_unit_test(queries_repeat_until_the_list_shows_the_change),
+		cmocka_unit_test(changes_that_the_list_shows_are_not_awaited),
 		cmocka_unit_test(short_lives),
-		cmocka_unit_test(anything_and_too_much),
-		cmocka_unit_test(details_are_asked_once),
+		cmocka_unit_test(any_change_and_too_many_awaited),
+		cmocka_unit_test(details_are_queried_once),
 		cmocka_unit_test(no_answer_and_no_namespace_are_asked_again),
-		cmocka_unit_test(so_many_at_once),
+		cmocka_unit_test(the_number_of_concurrent_queries_is_limited),
 		cmocka_unit_test(ids_that_come_twice),
 		cmocka_unit_test(lists_are_compared),
 		cmocka_unit_test(no_memory),

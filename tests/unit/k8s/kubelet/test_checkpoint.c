@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The kubelet's checkpoint file in both of its formats, and what is none. */
 #include <errno.h>
 #include <jansson.h>
@@ -63,7 +64,7 @@ static void ids_as_a_list(void **state)
 	pod_list_done(&l);
 }
 
-static void nobody_holds_anything(void **state)
+static void a_checkpoint_without_entries(void **state)
 {
 	struct pod_list l = parse_fixture("checkpoint/empty.json");
 
@@ -88,7 +89,7 @@ static void is_refused(const char *text, const char *why)
 	assert_int_equal(l.n, 77);
 }
 
-static void what_is_no_checkpoint_is_refused(void **state)
+static void invalid_checkpoints_are_rejected(void **state)
 {
 	(void)state;
 	is_refused("", "line 1");
@@ -110,7 +111,7 @@ static void what_is_no_checkpoint_is_refused(void **state)
 	is_refused(ENTRY("\"DeviceIDs\":[\"\xff\"]"), "line 1");
 }
 
-static void what_does_not_fit_is_counted(void **state)
+static void too_long_names_are_counted(void **state)
 {
 	char text[512], id64[65] = "";
 	struct pod_list l;
@@ -206,9 +207,9 @@ TEST_GROUP(checkpoint)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ids_by_numa_node),
 		cmocka_unit_test(ids_as_a_list),
-		cmocka_unit_test(nobody_holds_anything),
-		cmocka_unit_test(what_is_no_checkpoint_is_refused),
-		cmocka_unit_test(what_does_not_fit_is_counted),
+		cmocka_unit_test(a_checkpoint_without_entries),
+		cmocka_unit_test(invalid_checkpoints_are_rejected),
+		cmocka_unit_test(too_long_names_are_counted),
 		cmocka_unit_test(pods_that_are_gone_are_left_out),
 		cmocka_unit_test(every_cut_is_survived),
 		cmocka_unit_test(any_failed_allocation_is_survived),

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The device nodes that containers were given, from the kubelet's checkpoint. */
 #include <errno.h>
 #include <jansson.h>
@@ -63,7 +64,7 @@ static int left_out(const char *text)
 	return r;
 }
 
-static void what_is_no_answer_is_counted(void **state)
+static void invalid_answers_are_counted(void **state)
 {
 	(void)state;
 	assert_int_equal(left_out(ENTRY("\"\"")), 0);
@@ -169,7 +170,7 @@ TEST_GROUP(granted)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nodes_and_ids_of_each_container),
-		cmocka_unit_test(what_is_no_answer_is_counted),
+		cmocka_unit_test(invalid_answers_are_counted),
 		cmocka_unit_test(any_failed_allocation_is_survived),
 		cmocka_unit_test(a_file_is_read_once),
 		cmocka_unit_test(a_file_is_read_again_when_there_is_memory),

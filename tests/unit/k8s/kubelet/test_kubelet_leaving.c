@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Leaving a kubelet: closed or withdrawn, with or without an empty list, at any moment. */
 #include "kubelet.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What a kubelet asks of a resource: Allocate, GetPreferredAllocation, PreStartContainer, answered
  * at once, later or never. */
 #include "kubelet.h"
@@ -229,7 +230,7 @@ static void assert_invalid(struct kubelet_fixture *f, const char *text)
 	free(a.message);
 }
 
-static void test_allocate_that_are_not_asked_further(void **state)
+static void test_invalid_allocates(void **state)
 {
 	char long_id[65];
 	struct fake_answer a;
@@ -410,7 +411,7 @@ static void test_allocate_that_are_open_when_we_leave(void **state)
 	stop(&f);
 }
 
-static void test_withdrawn_while_it_is_asked(void **state)
+static void test_withdrawn_from_within_a_request(void **state)
 {
 	struct fake_answer a;
 	struct kubelet_fixture f;
@@ -447,12 +448,12 @@ TEST_GROUP(kubelet_questions)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_allocate),
-		cmocka_unit_test(test_allocate_that_are_not_asked_further),
+		cmocka_unit_test(test_invalid_allocates),
 		cmocka_unit_test(test_preferred),
 		cmocka_unit_test(test_pre_start),
 		cmocka_unit_test(test_answers_that_come_later),
 		cmocka_unit_test(test_allocate_that_are_open_when_we_leave),
-		cmocka_unit_test(test_withdrawn_while_it_is_asked),
+		cmocka_unit_test(test_withdrawn_from_within_a_request),
 		cmocka_unit_test(test_withdrawn_when_a_question_is_gone),
 	};
 

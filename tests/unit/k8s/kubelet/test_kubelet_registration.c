@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* How a kubelet comes to know of a resource, in both ways, and what it is told of it. Its side is
  * tests/lib/fake_kubelet.h; real ones are judged elsewhere. */
 #include "kubelet.h"
@@ -47,7 +48,7 @@ static void test_registers(void **state)
 	kubelet_fixture_stop(&f);
 }
 
-static void test_nothing_is_told_before_there_is_a_list(void **state)
+static void test_without_a_list_nothing_is_registered(void **state)
 {
 	struct kubelet_fixture f;
 
@@ -169,7 +170,7 @@ static bool is_ill(struct kubelet_fixture *f)
 	return f->fake.n_healthy == 1;
 }
 
-static void test_a_list_is_sent_when_it_differs(void **state)
+static void test_only_changed_lists_are_sent(void **state)
 {
 	struct kubelet_fixture f;
 	unsigned i;
@@ -287,7 +288,7 @@ static void test_registry_refusal(void **state)
 
 /* --- auto ------------------------------------------------------------------------------------ */
 
-static void test_registry_is_what_auto_prefers(void **state)
+static void test_auto_prefers_the_registry(void **state)
 {
 	struct kubelet_fixture f;
 
@@ -332,16 +333,16 @@ TEST_GROUP(kubelet_registration)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_registers),
-		cmocka_unit_test(test_nothing_is_told_before_there_is_a_list),
+		cmocka_unit_test(test_without_a_list_nothing_is_registered),
 		cmocka_unit_test(test_refused_then_taken),
 		cmocka_unit_test(test_unavailable_then_taken),
 		cmocka_unit_test(test_names_that_cannot_be_served),
 		cmocka_unit_test(test_names_that_are_too_long_for_a_socket),
-		cmocka_unit_test(test_a_list_is_sent_when_it_differs),
+		cmocka_unit_test(test_only_changed_lists_are_sent),
 		cmocka_unit_test(test_a_list_that_is_too_long_is_cut),
 		cmocka_unit_test(test_registry),
 		cmocka_unit_test(test_registry_refusal),
-		cmocka_unit_test(test_registry_is_what_auto_prefers),
+		cmocka_unit_test(test_auto_prefers_the_registry),
 		cmocka_unit_test(test_auto_waits_for_a_kubelet),
 	};
 

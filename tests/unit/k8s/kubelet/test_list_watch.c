@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A server and a client of gRPC, connected by a loop that copies bytes: a watcher that does not
  * read is one whose bytes are not copied. */
 #include "list_watch.h"
@@ -153,7 +154,7 @@ static void test_the_empty_list_is_a_list(void **state)
 	stop(&f);
 }
 
-static void test_only_what_differs_is_sent(void **state)
+static void test_only_changed_lists_are_sent(void **state)
 {
 	struct fixture f;
 
@@ -272,7 +273,7 @@ TEST_GROUP(list_watch)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_empty_list_is_a_list),
-		cmocka_unit_test(test_only_what_differs_is_sent),
+		cmocka_unit_test(test_only_changed_lists_are_sent),
 		cmocka_unit_test(test_a_watcher_that_does_not_read),
 		cmocka_unit_test(test_two_watchers_one_slow),
 		cmocka_unit_test(test_a_list_is_cut_at_whole_devices),

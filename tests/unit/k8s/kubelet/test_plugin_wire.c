@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Messages of the device plugin API against what another protobuf implementation writes
  * (tests/fixtures/make_kubelet.py). */
 #include <errno.h>

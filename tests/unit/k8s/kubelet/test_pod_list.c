@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The kubelet's PodResources answer (tests/fixtures/make_kubelet.py) as a list of devices. */
 #include <errno.h>
 #include <setjmp.h>
@@ -70,8 +71,8 @@ static void a_list_is_flat_and_sorted(void **state)
 	pod_list_done(&l);
 }
 
-/* Whatever the order: the same answers as without the place. */
-static void who_asks_in_order_finds_the_same(void **state)
+/* Whatever the request: the same answers as without the place. */
+static void lookups_in_order_find_the_same(void **state)
 {
 	static const char *const ids[] = {"", "a", "b", "c", "d", "e", "f", "b", "a", "f", "d"};
 	static const char *const held[] = {"b", "d", "d", "e"};
@@ -101,7 +102,7 @@ static void who_asks_in_order_finds_the_same(void **state)
 	pod_list_done(&l);
 }
 
-static void nobody_holds_anything(void **state)
+static void an_empty_message_is_an_empty_list(void **state)
 {
 	struct pod_list l;
 	size_t left_out;
@@ -171,7 +172,7 @@ static void left_out(struct buffer b, size_t want_n, size_t want_left_out)
 	pod_list_done(&l);
 }
 
-static void what_does_not_fit_is_counted(void **state)
+static void too_long_names_are_counted(void **state)
 {
 	char id63[64] = "", id64[65] = "", pod256[257] = "";
 
@@ -314,7 +315,7 @@ static struct buffer pod_of_claim(const struct buffer *devices)
 	return b;
 }
 
-static void what_a_pod_has_by_claims(void **state)
+static void devices_of_claims_are_listed(void **state)
 {
 	struct buffer devices = {.len = 0}, b;
 	struct pod_list l;
@@ -411,7 +412,7 @@ static void refused(const char *bytes, size_t len)
 
 #define REFUSED(bytes) refused(bytes, sizeof(bytes) - 1)
 
-static void what_is_no_such_message_is_refused(void **state)
+static void invalid_messages_are_rejected(void **state)
 {
 	(void)state;
 	REFUSED("\x08\x01");					 /* a number as a pod */
@@ -427,7 +428,7 @@ static void what_is_no_such_message_is_refused(void **state)
 }
 
 /* Fields that are not read: of every wire type, at every depth, however large. */
-static void what_is_not_read_costs_nothing(void **state)
+static void unneeded_fields_allocate_nothing(void **state)
 {
 	const size_t size = 4 << 20;
 	struct buffer b = one_pod("p", "r/x", "a", "b");
@@ -490,7 +491,7 @@ static void push(struct pod_list *l, const char *pod, const char *id)
 	assert_int_equal(pod_list_push(l, &d), 0);
 }
 
-static void neighbours_share_their_texts(void **state)
+static void adjacent_entries_share_their_texts(void **state)
 {
 	char pod[] = "p-1";
 	struct pod_list l = {0};
@@ -556,21 +557,21 @@ TEST_GROUP(pod_list)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_list_is_flat_and_sorted),
-		cmocka_unit_test(who_asks_in_order_finds_the_same),
-		cmocka_unit_test(nobody_holds_anything),
-		cmocka_unit_test(what_does_not_fit_is_counted),
+		cmocka_unit_test(lookups_in_order_find_the_same),
+		cmocka_unit_test(an_empty_message_is_an_empty_list),
+		cmocka_unit_test(too_long_names_are_counted),
 		cmocka_unit_test(every_cut_is_survived),
 		cmocka_unit_test(a_list_of_too_many_devices_is_refused),
 		cmocka_unit_test(pieces_make_the_same_list),
 		cmocka_unit_test(names_may_follow),
-		cmocka_unit_test(what_a_pod_has_by_claims),
+		cmocka_unit_test(devices_of_claims_are_listed),
 		cmocka_unit_test(claims_of_the_kubelet),
 		cmocka_unit_test(too_many_claims_are_left_out),
 		cmocka_unit_test(names_of_claims_devices),
-		cmocka_unit_test(what_is_no_such_message_is_refused),
-		cmocka_unit_test(what_is_not_read_costs_nothing),
+		cmocka_unit_test(invalid_messages_are_rejected),
+		cmocka_unit_test(unneeded_fields_allocate_nothing),
 		cmocka_unit_test(any_failed_allocation_is_survived),
-		cmocka_unit_test(neighbours_share_their_texts),
+		cmocka_unit_test(adjacent_entries_share_their_texts),
 		cmocka_unit_test(a_copy_outlives_its_list),
 		cmocka_unit_test(a_copy_that_fails_is_empty),
 	};

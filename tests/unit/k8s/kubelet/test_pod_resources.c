@@ -1,6 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A kubelet that serves PodResources.List from the same loop, in every mood. */
 #include "pod_resources.h"
 
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,8 +56,10 @@ static void prepare(struct fixture *f)
 static void open_client(struct fixture *f)
 {
 	struct err e = {0};
+	char folder[PATH_MAX];
 
-	assert_int_equal(pod_resources_open(&f->pods, &f->loop, f->dir, on_list, f, &e), 0);
+	snprintf(folder, sizeof(folder), "%s/pod-resources", f->dir);
+	assert_int_equal(pod_resources_open(&f->pods, &f->loop, f->dir, folder, on_list, f, &e), 0);
 	assert_int_equal(pod_resources_list(f->pods)->source, POD_SOURCE_NONE);
 }
 
@@ -173,7 +177,7 @@ static void test_refusals_are_asked_again(void **state)
 	stop(&f);
 }
 
-static void test_an_answer_that_is_none(void **state)
+static void test_an_invalid_answer(void **state)
 {
 	struct fixture f;
 	uint8_t *good;
@@ -207,7 +211,7 @@ static bool is_asked_thrice(void *arg)
 }
 
 /* It serves before it has been told its pods: what was known is not taken for gone. */
-static void test_a_new_kubelet_does_not_know_its_pods_at_once(void **state)
+static void test_allocations_survive_a_kubelet_that_learns_its_pods(void **state)
 {
 	struct fixture f;
 	uint8_t *answer;
@@ -235,14 +239,14 @@ static void test_a_new_kubelet_does_not_know_its_pods_at_once(void **state)
 	stop(&f);
 }
 
-static void assert_holder(const struct fixture *f, const char *id, const char *pod, bool doubted)
+static void assert_holder(const struct fixture *f, const char *id, const char *pod, bool stale)
 {
 	size_t n;
 	const struct pod_device *d = pod_list_find(pod_resources_list(f->pods), "x/y", id, &n);
 
 	assert_int_equal(n, 1);
 	assert_string_equal(d->pod, pod);
-	assert_int_equal(d->doubted, doubted);
+	assert_int_equal(d->stale, stale);
 }
 
 static bool is_bs_device_cs(void *arg)
@@ -254,8 +258,8 @@ static bool is_bs_device_cs(void *arg)
 }
 
 /* It names its pods one by one as it learns them: who has what it names is known at once, and only
- * what it does not name is doubted. */
-static void test_what_a_new_kubelet_names_is_so(void **state)
+ * what it does not name is stale. */
+static void test_a_new_kubelets_entries_count_at_once(void **state)
 {
 	static const struct fake_held before[] = {{"default", "a", "x/y", "1"},
 						  {"default", "b", "x/y", "2"},
@@ -308,7 +312,7 @@ static void test_without_a_socket_the_checkpoint(void **state)
 	stop(&f);
 }
 
-static void test_neither(void **state)
+static void test_without_socket_and_checkpoint(void **state)
 {
 	struct fixture f;
 
@@ -423,7 +427,7 @@ static bool does_not_answer(void *arg)
 
 /* Whether an answer is worth waiting for: not behind a question that hangs, nor after one that
  * failed. */
-static void test_who_answers(void **state)
+static void test_whether_an_answer_can_be_expected(void **state)
 {
 	struct fixture f;
 
@@ -453,16 +457,16 @@ TEST_GROUP(pod_resources)
 		cmocka_unit_test(test_the_list),
 		cmocka_unit_test(test_refreshes_are_coalesced_and_spaced),
 		cmocka_unit_test(test_refusals_are_asked_again),
-		cmocka_unit_test(test_an_answer_that_is_none),
-		cmocka_unit_test(test_a_new_kubelet_does_not_know_its_pods_at_once),
-		cmocka_unit_test(test_what_a_new_kubelet_names_is_so),
+		cmocka_unit_test(test_an_invalid_answer),
+		cmocka_unit_test(test_allocations_survive_a_kubelet_that_learns_its_pods),
+		cmocka_unit_test(test_a_new_kubelets_entries_count_at_once),
 		cmocka_unit_test(test_without_a_socket_the_checkpoint),
-		cmocka_unit_test(test_neither),
+		cmocka_unit_test(test_without_socket_and_checkpoint),
 		cmocka_unit_test(test_a_dead_socket),
 		cmocka_unit_test(test_a_dead_socket_from_the_start),
 		cmocka_unit_test(test_an_old_kubelet),
 		cmocka_unit_test(test_a_kubelet_that_hangs),
-		cmocka_unit_test(test_who_answers),
+		cmocka_unit_test(test_whether_an_answer_can_be_expected),
 	};
 
 	return test_group_run(tests, NULL, NULL);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Time is a number here: nobody sleeps. */
 #include "registration.h"
 #include "test_group.h"
@@ -85,7 +86,7 @@ static void start_registered(struct run *r)
 	assert_sleeps_for_ever(r);
 }
 
-static void test_nothing_before_there_is_a_list(void **state)
+static void test_without_a_list_it_does_nothing(void **state)
 {
 	struct run r;
 
@@ -196,7 +197,7 @@ static void test_a_dead_socket_costs_little(void **state)
 
 /* Somebody touches kubelet.sock all the time: 50 tries a second, and those of its first
  * moments. */
-static void test_hints_do_not_make_it_busy(void **state)
+static void test_frequent_hints_cause_few_attempts(void **state)
 {
 	unsigned calls = 0;
 	struct run r;
@@ -331,7 +332,7 @@ static void test_our_socket_deleted(void **state)
 }
 
 /* A kubelet that registers us and drops us at once, for ever. */
-static void test_a_fickle_kubelet_is_not_chased(void **state)
+static void test_a_kubelet_that_drops_us_is_retried_with_backoff(void **state)
 {
 	unsigned i, n = 0;
 	uint64_t began;
@@ -536,20 +537,20 @@ static void test_registry_socket_deleted(void **state)
 TEST_GROUP(registration)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nothing_before_there_is_a_list),
+		cmocka_unit_test(test_without_a_list_it_does_nothing),
 		cmocka_unit_test(test_serves_before_it_registers),
 		cmocka_unit_test(test_without_a_kubelet_it_sleeps),
 		cmocka_unit_test(test_a_new_socket_is_tried_quickly),
 		cmocka_unit_test(test_our_socket_deleted_while_we_register),
 		cmocka_unit_test(test_a_dead_socket_costs_little),
-		cmocka_unit_test(test_hints_do_not_make_it_busy),
+		cmocka_unit_test(test_frequent_hints_cause_few_attempts),
 		cmocka_unit_test(test_refusals_are_kept_and_slow_down),
 		cmocka_unit_test(test_silence_is_a_failure_but_no_refusal),
 		cmocka_unit_test(test_an_old_answer_does_not_count_for_a_new_kubelet),
 		cmocka_unit_test(test_a_restart),
 		cmocka_unit_test(test_a_new_kubelet_while_the_old_one_watches),
 		cmocka_unit_test(test_our_socket_deleted),
-		cmocka_unit_test(test_a_fickle_kubelet_is_not_chased),
+		cmocka_unit_test(test_a_kubelet_that_drops_us_is_retried_with_backoff),
 		cmocka_unit_test(test_registered_but_never_watched),
 		cmocka_unit_test(test_a_watch_that_is_over_before_the_answer),
 		cmocka_unit_test(test_a_socket_that_cannot_be_made),

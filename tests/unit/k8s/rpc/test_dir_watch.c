@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Names that change in a folder, and folders that come and go. */
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A gRPC client and server of ours, back to back in memory. */
 #include <setjmp.h>
 #include <stdarg.h>

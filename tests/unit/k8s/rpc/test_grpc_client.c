@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What our gRPC client makes of answers written by hand. */
 #include <setjmp.h>
 #include <stdarg.h>

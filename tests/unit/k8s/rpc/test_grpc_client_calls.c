@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Calls that our gRPC client does not wait for, and its connection's end. */
 #include <setjmp.h>
 #include <stdarg.h>

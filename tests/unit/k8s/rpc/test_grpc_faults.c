@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Each allocation of gRPC and of nghttp2 fails once: nothing leaks (the sanitizer's part), calls
  * end exactly once, and never as if all were well when it was not. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A server's connection that another one goes on with: the client notices nothing. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -124,7 +125,7 @@ static void lists_go_on(void **state)
 	}
 }
 
-static void open_questions_are_asked_again(void **state)
+static void open_requests_are_repeated(void **state)
 {
 	struct lists l[2] = {{.keeps = true, .first = 5}, {.keeps = true, .first = 5}};
 	struct asked a = {0}, b = {0};
@@ -148,7 +149,7 @@ static void open_questions_are_asked_again(void **state)
 }
 
 /* -ENOENT: nobody would notice; -EBUSY: somebody would. */
-static void what_cannot_go_on(void **state)
+static void connections_that_cannot_be_exported(void **state)
 {
 	struct lists l = {.keeps = true, .first = 5}, forgets = {.first = 5};
 	struct asked a = {0}, b = {0};
@@ -206,8 +207,8 @@ TEST_GROUP(grpc_resume)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lists_go_on),
-		cmocka_unit_test(open_questions_are_asked_again),
-		cmocka_unit_test(what_cannot_go_on),
+		cmocka_unit_test(open_requests_are_repeated),
+		cmocka_unit_test(connections_that_cannot_be_exported),
 		cmocka_unit_test(a_service_that_does_not_go_on),
 	};
 

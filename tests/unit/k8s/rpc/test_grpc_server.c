@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What our gRPC server answers to requests written by hand, and which it refuses. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Our gRPC server's connection: floods, windows, its end, peers that speak something else. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Calls that our gRPC server cannot finish at leisure: deadlines, cancellation. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* What gRPC spells in header fields, and the meaning of status codes. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* gRPC client and server on a socket: calls, ends, files that come and go. */
 #include <dirent.h>
 #include <setjmp.h>
@@ -436,7 +437,7 @@ static void the_file_of_a_server(void **state)
 	assert_int_equal(lstat(b.path, &st), 0);
 	assert_int_equal(st.st_mode, S_IFSOCK | 0600);
 	assert_int_equal(n_files(), 1);
-	assert_true(uds_server_is_there(b.server));
+	assert_true(uds_server_owns_path(b.server));
 	uds_server_close(b.server);
 	b.server = NULL;
 	assert_int_equal(n_files(), 0);
@@ -452,12 +453,12 @@ static void a_file_that_was_taken_away(void **state)
 	uds_bench_connect(&b);
 	uds_bench_echo(&b);
 	unlink(b.path);
-	assert_false(uds_server_is_there(b.server));
+	assert_false(uds_server_owns_path(b.server));
 	uds_bench_ask(&b, &a, "/t.T/Echo", "x", 1, 0); /* connections stay */
 	uds_bench_wait(&b, &a);
 	assert_int_equal(a.status, GRPC_OK);
 	fd = raw_listen(b.path, 1);
-	assert_false(uds_server_is_there(b.server));
+	assert_false(uds_server_owns_path(b.server));
 	uds_server_close(b.server);
 	b.server = NULL;
 	assert_int_equal(n_files(), 1); /* somebody else's */
@@ -472,10 +473,10 @@ static void a_server_over_another(void **state)
 	uds_bench_serve(&b);
 	old = b.server;
 	uds_bench_serve(&b);
-	assert_false(uds_server_is_there(old));
-	assert_true(uds_server_is_there(b.server));
+	assert_false(uds_server_owns_path(old));
+	assert_true(uds_server_owns_path(b.server));
 	uds_server_close(old);
-	assert_true(uds_server_is_there(b.server));
+	assert_true(uds_server_owns_path(b.server));
 	uds_bench_connect(&b);
 	uds_bench_echo(&b);
 }

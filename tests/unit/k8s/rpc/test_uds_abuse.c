@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Peers and clients that do what they should not, and memory or sockets that fail. */
 #include <errno.h>
 #include <setjmp.h>

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ended.h"
+
+#include <string.h>
+
+static void drop_oldest(struct ended_list *e, size_t n)
+{
+	e->n -= n;
+	memmove(e->list, e->list + n, e->n * sizeof(e->list[0]));
+}
+
+void ended_add(struct ended_list *e, const struct verdict *v, uint64_t now_ms, uint64_t unix_ms)
+{
+	if (e->n == ENDED_MAX)
+		drop_oldest(e, 1);
+	e->list[e->n++] = (struct ended_verdict){*v, now_ms, unix_ms};
+}
+
+void ended_forget(struct ended_list *e, uint64_t now_ms)
+{
+	size_t n = 0;
+
+	while (n < e->n && e->list[n].ended_ms + ENDED_KEPT_MS < now_ms)
+		n++;
+	if (n > 0)
+		drop_oldest(e, n);
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// history_panel.js - the last 15 minutes of one or several ports: a time control, a strip with verdicts and events, and charts. The selected range is part of
+// the page's address.
+
+const RANGES = ['15', '5', '1']; // minutes
+const LEAST_SPAN_S = 10;
+
+class HistoryPanel {
+	constructor(page, specs, height) {
+		Object.assign(this, {page, specs, height, charts: new Map(), events: [], verdicts: []});
+		this.sync = uPlot.sync(`panel ${++HistoryPanel.made}`);
+		this.observer = new ResizeObserver(() => page.show());
+		this.onTheme = () => this.redraw();
+		darkSystem.addEventListener('change', this.onTheme);
+		document.addEventListener('rocelet-theme', this.onTheme);
+	}
+
+	done() {
+		this.observer.disconnect();
+		darkSystem.removeEventListener('change', this.onTheme);
+		document.removeEventListener('rocelet-theme', this.onTheme);
+		this.all().forEach((chart) => chart.done());
+	}
+
+	all() {
+		return [...this.charts.values()].flat();
+	}
+
+	redraw() {
+		this.all().forEach((chart) => { chart.drawn = ''; });
+		this.page.show();
+	}
+
+	// [from, to] where the address has them, else null: live.
+	fixed() {
+		const {from, to} = this.page.query;
+		return Number(to) > Number(from) && Number(from) > 0 ? [Number(from), Number(to)] : null;
+	}
+
+	minutes() {
+		return RANGES.includes(this.page.query.range) ? Number(this.page.query.range) : 15;
+	}
+
+	range() {
+		return this.fixed() ?? [this.page.nowSeconds() - 60 * this.minutes(), this.page.nowSeconds()];
+	}
+
+	zoom(from, to) {
+		const now = this.page.nowSeconds(), end = Math.min(to, now), begin = Math.max(from, now - HISTORY_S);
+		if (end - begin >= HISTORY_S - 1)
+			this.goLive();
+		else
+			this.page.ask({from: Math.min(begin, end - LEAST_SPAN_S).toFixed(0), to: end.toFixed(0), range: ''});
+	}
+
+	zoomBy(factor) {
+		const [from, to] = this.range(), middle = (from + to) / 2, half = Math.max(LEAST_SPAN_S, (to - from) * factor) / 2;
+		this.zoom(middle - half, middle + half);
+	}
+
+	// By a part of what is seen; its length stays.
+	move(part) {
+		const [from, to] = this.range(), length = to - from, now = this.page.nowSeconds();
+		const end = Math.min(now, Math.max(now - HISTORY_S + length, to + part * length));
+		this.zoom(end - length, end);
+	}
+
+	goLive(minutes = '') {
+		this.page.ask({from: '', to: '', range: minutes === '15' ? '' : minutes});
+	}
+
+	onKey(event) {
+		const keys = {'+': () => this.zoomBy(0.5), '=': () => this.zoomBy(0.5), '-': () => this.zoomBy(2), '0': () => this.goLive(), ArrowLeft: () => this.move(-0.25), ArrowRight: () => this.move(0.25),
+			...(this.fixed() ? {Escape: () => this.goLive()} : {})};
+		if (!keys[event.key] || event.ctrlKey || event.metaKey || event.altKey)
+			return;
+		event.preventDefault();
+		event.stopPropagation();
+		keys[event.key]();
+	}
+
+	verdictsOn(p) {
+		return this.verdicts.filter((v) => portKey(v) === p.key);
+	}
+
+	chartsOf(p) {
+		if (!this.charts.has(p.key)) {
+			const made = this.specs.map((spec) => new Chart(this, p, spec, this.height));
+			made.forEach((chart) => this.observer.observe(chart.element));
+			this.charts.set(p.key, made);
+		}
+		return this.charts.get(p.key);
+	}
+
+	// Elements for the view. Charts are drawn after the page has them in the document: their width is known then.
+	render(model, ports, verdicts, events) {
+		const [from, to] = this.range();
+		this.verdicts = verdicts;
+		this.events = events.filter((e) => Date.parse(e.last) / 1000 >= from && Date.parse(e.last) / 1000 <= to);
+		this.ports = ports;
+		this.page.afterShow(() => this.draw());
+		return make('section', {class: 'panel history', 'aria-labelledby': 'history-title'}, make('h2', {id: 'history-title', class: 'unseen'}, 'The last 15 minutes'), this.control(), this.strip(model, from, to),
+			ports.length === 1 && this.specs === CHARTS ? make('div', {class: 'charts'}, this.chartsOf(ports[0]).map((chart) => chart.element))
+				: make('div', {class: 'multiples'}, ports.map((p) => make('div', {key: p.key}, make('h3', {}, makeMark(p.state.kind), makePortLink(p.facts), p.lane && make('span', {class: 'quiet'}, ` rail ${p.lane.n}`)), this.chartsOf(p).map((chart) => chart.element)))));
+	}
+
+	draw() {
+		for (const p of this.ports) {
+			const history = this.page.documents.history(p.key);
+			const token = history && JSON.stringify([history.times.at(-1), history.times[0], this.range(), this.verdictsOn(p).map((v) => [v.onsetMs, v.endedMs, v.severity]), this.events.length, this.page.model.dead]);
+			for (const chart of this.chartsOf(p)) {
+				chart.port = p;
+				chart.fit();
+				chart.show(history, token);
+			}
+		}
+	}
+
+	control() {
+		const fixed = this.fixed(), minutes = String(this.minutes());
+		return make('div', {class: 'time'}, make('div', {class: 'segments', role: 'group', 'aria-label': 'time shown'}, RANGES.map((m) => makeButton(`${m} min`, () => this.goLive(m), {'aria-pressed': String(!fixed && m === minutes)}))),
+			fixed ? [make('span', {class: 'standing'}, `Showing ${clock(fixed[0] * 1000)} to ${clock(fixed[1] * 1000)} (not live)`), makeButton('Back to live', () => this.goLive())] : make('span', {class: 'quiet'}, `${clock(this.range()[0] * 1000)} to now`),
+			make('span', {class: 'grow'}), make('span', {class: 'quiet hint'}, 'Drag in a chart to zoom; keys + − ← → 0'));
+	}
+
+	// Verdicts as labelled bands, events as triangles, in the time that is seen.
+	strip(model, from, to) {
+		const at = (s) => `${(100 * Math.min(1, Math.max(0, (s - from) / (to - from)))).toFixed(2)}%`;
+		const bands = this.verdicts.filter((v) => Date.parse(v.onset) / 1000 < to && (!v.ended || Date.parse(v.ended) / 1000 > from));
+		if (bands.length + this.events.length === 0)
+			return make('p', {class: 'quiet strip-empty'}, `No problems or events in this time.${historyNote(model) ? ` ${historyNote(model)}` : ''}`);
+		return make('div', {class: 'strip'}, bands.map((v) => make('div', {class: 'band-row', key: problemKey(v)}, make('a', {class: 'band-label', 'data-side': Date.parse(v.onset) / 1000 > from + 0.75 * (to - from) ? 'left' : null, href: portLink(v), 'data-severity': v.severity, 'data-ended': v.ended ? 'yes' : null,
+			'data-tip': `${sentenceCase(v.sentence)}, ${clock(Date.parse(v.onset))} to ${v.ended ? clock(Date.parse(v.ended)) : 'now'}`,
+			style: {'margin-left': at(Date.parse(v.onset) / 1000), 'margin-right': `calc(100% - ${v.ended ? at(Date.parse(v.ended) / 1000) : '100%'})`}}, make('span', {}, makeMark(v.ended ? 'ended' : v.severity, true), ` ${causeTitle(v.cause)}`)))),
+		this.events.length > 0 && make('div', {class: 'ticks'}, this.events.map((e) => make('span', {class: 'tick', role: 'img', 'aria-label': `${shown(e.reason)} at ${clock(Date.parse(e.last))}`, 'data-type': e.type, 'data-tip': `${clock(Date.parse(e.last))} ${shown(e.reason)}: ${shown(e.message)}`, style: {left: at(Date.parse(e.last) / 1000)}}))));
+	}
+}
+HistoryPanel.made = 0;

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// search.js - finds ports, pods, pools and causes by any of their names, and lists the keyboard shortcuts.
+
+const FOUND_MOST = 12;
+
+class Search {
+	constructor(page) {
+		this.page = page;
+		this.at = 0;
+		this.found = [];
+		this.input = make('input', {type: 'search', id: 'search-input', autocomplete: 'off', spellcheck: 'false', role: 'combobox', 'aria-expanded': 'true', 'aria-controls': 'search-list', 'aria-autocomplete': 'list', 'aria-label': 'Search',
+			placeholder: 'Port, netdev, PCI, GUID, pod, IP, pool, cause', oninput: () => this.find(), onkeydown: (event) => this.onKey(event)});
+		this.list = make('ul', {id: 'search-list', role: 'listbox', 'aria-label': 'found'});
+		this.none = make('p', {class: 'quiet', role: 'status'});
+		this.dialog = byId('search-dialog');
+		this.dialog.append(this.input, this.list, this.none);
+		this.dialog.addEventListener('click', (event) => { if (event.target === this.dialog) this.dialog.close(); });
+	}
+
+	open() {
+		if (this.dialog.open)
+			return;
+		this.input.value = '';
+		this.dialog.showModal();
+		this.find();
+	}
+
+	// {text, about, href, words}
+	things() {
+		const {model} = this.page;
+		return [
+			...(model.ports ?? []).map((p) => ({text: p.key, about: [p.facts.netdev, p.facts.pod && podKey(p.facts), p.state.text].filter(Boolean).join(', '), kind: p.state.kind, href: portLink(p.facts), words: portWords(p)})),
+			...(model.pods ?? []).map((pod) => ({text: pod.key, about: `pod, ${pod.state.text}`, kind: pod.state.kind, href: podLink(pod), words: podWords(pod)})),
+			...(model.resources ?? []).map((pool) => ({text: pool.name, about: 'pool', kind: model.poolState(pool).kind, href: placeLink(['pools'], {q: pool.name}), words: [pool.name]})),
+			...[...new Set([...model.verdicts, ...model.ended].map((v) => v.cause))].map((cause) => ({text: cause, about: 'cause', kind: 'info', href: placeLink(['ports'], {q: cause}), words: [cause, causeTitle(cause)]})),
+			...VIEWS.map(({word, title}) => ({text: title, about: 'view', kind: 'idle', href: `#${word}`, words: [title]})),
+		];
+	}
+
+	// 0: one name is exactly that; 1: one begins so; 2: one has it in it; -1: none.
+	rank(thing, word) {
+		const words = [thing.text, ...thing.words].filter(isKnown).map((name) => String(name).toLowerCase());
+		return words.includes(word) ? 0 : words.some((name) => name.startsWith(word)) ? 1 : words.some((name) => name.includes(word)) ? 2 : -1;
+	}
+
+	find() {
+		const word = this.input.value.trim().toLowerCase(), things = this.things();
+		const ranked = word ? things.map((thing) => [this.rank(thing, word), thing]).filter(([rank]) => rank >= 0) : things.filter((thing) => ['critical', 'warning'].includes(thing.kind) || thing.about === 'view').map((thing) => [0, thing]);
+		ranked.sort((a, b) => a[0] - b[0] || naturalOrder(a[1].text, b[1].text));
+		this.found = ranked.slice(0, FOUND_MOST).map(([, thing]) => thing);
+		this.at = 0;
+		setText(this.none, word && this.found.length === 0 ? `Nothing on this node is called “${shown(word)}”.` : ranked.length > FOUND_MOST ? `${grouped(ranked.length - FOUND_MOST)} more` : '');
+		this.showFound();
+	}
+
+	showFound() {
+		morphChildren(this.list, this.found.map((thing, i) => make('li', {role: 'option', id: `found-${i}`, 'aria-selected': String(i === this.at), onclick: () => this.go(i)}, makeMark(thing.kind, false), make('strong', {}, cutName(thing.text)), make('span', {class: 'quiet'}, ` ${shown(thing.about)}`))));
+		setAttribute(this.input, 'aria-activedescendant', this.found.length ? `found-${this.at}` : null);
+		this.list.hidden = this.found.length === 0;
+	}
+
+	onKey(event) {
+		const by = {ArrowDown: 1, ArrowUp: -1}[event.key];
+		if (by && this.found.length) {
+			event.preventDefault();
+			this.at = (this.at + by + this.found.length) % this.found.length;
+			this.showFound();
+		} else if (event.key === 'Enter' && this.found.length) {
+			event.preventDefault();
+			this.go(this.at);
+		}
+	}
+
+	go(i) {
+		const {href} = this.found[i];
+		this.dialog.close();
+		location.hash = href;
+	}
+}
+
+const KEYS = [['/', 'search'], ['j, k', 'next, previous row'], ['Enter', 'open or unfold'], ['1 to 7', 'views'], ['[, ]', 'previous, next port'], ['+, −, ←, →, 0', 'zoom and move a chart that has the focus'], ['Esc', 'close, clear, back to live'], ['t', 'light or dark'], ['?', 'these keys']];
+
+// Single-key shortcuts can be disabled, for users of speech input (WCAG 2.1.4).
+class Keys {
+	constructor(page, search) {
+		Object.assign(this, {page, search, dialog: byId('keys-dialog'), off: remembered('keys') === 'off'});
+		document.addEventListener('keydown', (event) => this.onKey(event));
+		this.dialog.addEventListener('click', (event) => { if (event.target === this.dialog) this.dialog.close(); });
+	}
+
+	help() {
+		if (this.dialog.open)
+			return;
+		this.dialog.replaceChildren(make('h2', {id: 'keys-title'}, 'Keyboard shortcuts'), makeFacts(KEYS.map(([key, text]) => [make('kbd', {}, key), sentenceCase(text)])),
+			make('p', {}, make('label', {}, make('input', {type: 'checkbox', checked: !this.off, onchange: (event) => { this.off = !event.target.checked; remember('keys', this.off ? 'off' : 'on'); }}), ' Single keys')),
+			makeButton('Close', () => this.dialog.close()));
+		this.dialog.showModal();
+	}
+
+	step(by) {
+		const rows = [...document.querySelectorAll('main [data-row]')], held = document.activeElement?.closest('[data-row]');
+		const row = rows[Math.min(rows.length - 1, Math.max(0, held ? rows.indexOf(held) + by : 0))];
+		(row?.matches('button') ? row : row?.querySelector('a, button'))?.focus();
+	}
+
+	onKey(event) {
+		if ((event.ctrlKey || event.metaKey) && event.key === 'k') {
+			event.preventDefault();
+			this.search.open();
+			return;
+		}
+		if (this.off || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || event.target.closest('input, textarea, select, dialog'))
+			return;
+		const acts = {'/': () => this.search.open(), '?': () => this.help(), j: () => this.step(1), k: () => this.step(-1), t: () => this.page.switchTheme(), '[': () => document.querySelector('[data-step="["]')?.click(), ']': () => document.querySelector('[data-step="]"]')?.click()};
+		const act = acts[event.key] ?? (VIEWS[Number(event.key) - 1] && (() => { location.hash = `#${VIEWS[Number(event.key) - 1].word}`; }));
+		if (act) {
+			event.preventDefault();
+			act();
+		}
+	}
+}
+
+// The tooltip of the element under the pointer or with the focus: full names and reasons.
+function followTips() {
+	const tip = byId('tip');
+	let holder = null;
+	const hide = () => { tip.hidden = true; };
+	const show = (event) => {
+		const held = event.target.closest?.('[data-tip]') ?? (event.type === 'focusin' ? event.target.querySelector?.('[data-tip]') : null);
+		if (!held)
+			return hide();
+		holder = held;
+		setText(tip, held.dataset.tip);
+		tip.hidden = false;
+		const box = held.getBoundingClientRect(), own = tip.getBoundingClientRect();
+		tip.style.left = `${Math.max(4, Math.min(box.left, innerWidth - own.width - 4))}px`;
+		tip.style.top = `${box.bottom + own.height + 6 > innerHeight ? Math.max(4, box.top - own.height - 4) : box.bottom + 4}px`;
+	};
+	document.addEventListener('mouseover', show);
+	document.addEventListener('focusin', show);
+	document.addEventListener('focusout', hide);
+	document.addEventListener('rocelet-drawn', () => { if (holder && !holder.isConnected) hide(); });
+	document.addEventListener('scroll', hide, {passive: true});
+	document.addEventListener('keydown', (event) => { if (event.key === 'Escape') hide(); });
+}

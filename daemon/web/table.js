@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// table.js - a table of any number of rows with a sortable, sticky head. Only visible rows are in the document.
+
+const ROW_HEIGHT = 30;
+const OVERSCAN = 12; // rows beyond the window's edges
+const NARROW = window.matchMedia('(max-width: 699px)'); // rows are blocks of any height there
+const NARROW_ROWS = 100;
+
+// "-pause_sent": sorted by that column, descending.
+function readSort(text) {
+	return text ? {id: text.replace(/^-/, ''), down: text.startsWith('-')} : null;
+}
+
+function compareValues(a, b) {
+	if (!isKnown(a) || !isKnown(b))
+		return (isKnown(a) ? 0 : 1) - (isKnown(b) ? 0 : 1);
+	return typeof a === 'number' && typeof b === 'number' ? a - b : naturalOrder(String(a), String(b));
+}
+
+class Table {
+	// what: {label, columns, keyOf(item), kindOf(item), sort: default}. A column: {id, title, unit, cell(item), sort(item), down: greatest first, number, class}.
+	// onSort(text) is called with the sort that the reader asks for.
+	constructor(what, onSort) {
+		Object.assign(this, {what, onSort, items: [], places: new Map(), sorted: '', all: false, first: 0, last: -1, hovered: false});
+		this.rows = new Map(); // key -> row in the document
+		this.head = make('tr', {'aria-rowindex': '1'});
+		this.above = make('tr', {class: 'spacer', 'aria-hidden': 'true'}, make('td', {colspan: String(what.columns.length)}));
+		this.below = make('tr', {class: 'spacer', 'aria-hidden': 'true'}, make('td', {colspan: String(what.columns.length)}));
+		this.body = make('tbody', {}, this.above, this.below);
+		this.more = makeButton('', () => { this.all = true; this.place(true); }, {class: 'more'});
+		this.table = make('table', {class: 'list'}, make('caption', {class: 'unseen'}, what.label), make('thead', {}, this.head), this.body);
+		this.element = make('div', {class: 'table', onmouseover: () => { this.hovered = true; }, onmouseout: () => { this.hovered = false; }}, this.table, this.more);
+		this.element.isOwn = true;
+		this.onScroll = () => this.place(false);
+		window.addEventListener('scroll', this.onScroll, {passive: true});
+		window.addEventListener('resize', this.onScroll, {passive: true});
+	}
+
+	done() {
+		window.removeEventListener('scroll', this.onScroll);
+		window.removeEventListener('resize', this.onScroll);
+	}
+
+	// epoch: rows are put in order again when it changes, unless the pointer is on them; else each stays where it is.
+	show(items, sortText, epoch) {
+		const sort = readSort(sortText) ?? readSort(this.what.sort);
+		const column = this.what.columns.find((c) => c.id === sort.id && c.sort) ?? this.what.columns[0];
+		const token = `${sort.id} ${sort.down} ${this.hovered && this.epoch !== undefined ? this.epoch : epoch}`;
+		if (token !== this.sorted || this.places.size === 0) {
+			this.sorted = token;
+			this.epoch = epoch;
+			this.places = new Map(this.inOrder(items, column, sort.down).map((item, i) => [this.what.keyOf(item), i]));
+		}
+		const place = (item) => this.places.get(this.what.keyOf(item)) ?? Infinity;
+		this.items = [...items].sort((a, b) => (place(a) === place(b) ? 0 : place(a) - place(b)));
+		this.items.forEach((item) => { const key = this.what.keyOf(item); if (!this.places.has(key)) this.places.set(key, this.places.size); });
+		this.showHead(column, sort.down);
+		this.table.setAttribute('aria-rowcount', String(this.items.length + 1));
+		this.place(true);
+	}
+
+	inOrder(items, column, down) {
+		const keyed = items.map((item) => [column.sort(item), item]);
+		keyed.sort((a, b) => {
+			const unknown = compareValues(isKnown(a[0]) ? 0 : null, isKnown(b[0]) ? 0 : null);
+			return unknown || (down ? -1 : 1) * compareValues(a[0], b[0]) || naturalOrder(this.what.keyOf(a[1]), this.what.keyOf(b[1]));
+		});
+		return keyed.map(([, item]) => item);
+	}
+
+	showHead(column, down) {
+		const next = (c) => (c === column ? `${down ? '' : '-'}${c.id}` : `${c.down ? '-' : ''}${c.id}`);
+		morphChildren(this.head, this.what.columns.map((c) => make('th', {scope: 'col', class: this.classOf(c), 'aria-sort': c === column ? (down ? 'descending' : 'ascending') : null},
+			c.sort ? makeButton([c.title, c.unit && make('small', {}, c.unit), c === column && make('span', {'aria-hidden': 'true'}, down ? ' ↓' : ' ↑')], () => this.onSort(next(c)), {'data-tip': c.about ?? null})
+				: make('span', {}, c.title))));
+	}
+
+	classOf(column) {
+		return [`c-${column.id}`, column.number ? 'number' : null, column.class].filter(Boolean).join(' ');
+	}
+
+	makeRow(item, index) {
+		const kind = this.what.kindOf?.(item) ?? null;
+		return make('tr', {'data-row': 'table', 'data-kind': kind, 'aria-rowindex': String(index + 2), class: index % 2 ? 'odd' : null}, this.what.columns.map((column, i) =>
+			make(i === 0 ? 'th' : 'td', {scope: i === 0 ? 'row' : null, class: this.classOf(column), 'data-head': i === 0 ? null : `${column.title}${column.unit ? ` ${column.unit}` : ''}`}, i === 0 ? make('div', {class: 'first'}, column.cell(item)) : column.cell(item))));
+	}
+
+	// [first, last) of the items that are to be in the document.
+	range() {
+		const n = this.items.length;
+		if (NARROW.matches)
+			return [0, this.all ? n : Math.min(n, NARROW_ROWS)];
+		const top = this.body.getBoundingClientRect().top, height = window.innerHeight;
+		const first = Math.floor(-top / ROW_HEIGHT) - OVERSCAN, last = Math.ceil((height - top) / ROW_HEIGHT) + OVERSCAN;
+		const begin = Math.max(0, Math.min(first - first % 2, n - 1));
+		return [begin, Math.max(begin, Math.min(n, last))];
+	}
+
+	// fresh: contents changed; else only what came into sight is made.
+	place(fresh) {
+		if (!this.element.isConnected && !fresh)
+			return;
+		const [first, last] = this.range();
+		if (!fresh && first === this.first && last === this.last)
+			return;
+		[this.first, this.last] = [first, last];
+		const kept = new Map(), wanted = [];
+		for (let i = first; i < last; i++) {
+			const item = this.items[i], key = this.what.keyOf(item), is = this.rows.get(key);
+			const row = is && !fresh ? is : this.makeRow(item, i);
+			if (is && fresh)
+				morph(is, row);
+			kept.set(key, is ?? row);
+			wanted.push(is ?? row);
+		}
+		this.rows = kept;
+		this.fill(wanted);
+		const narrow = NARROW.matches;
+		this.above.firstChild.style.height = `${narrow ? 0 : first * ROW_HEIGHT}px`;
+		this.below.firstChild.style.height = `${narrow ? 0 : (this.items.length - last) * ROW_HEIGHT}px`;
+		this.more.hidden = last >= this.items.length || !narrow;
+		setText(this.more, `Show all ${grouped(this.items.length)}`);
+	}
+
+	fill(wanted) {
+		const keep = new Set(wanted), held = document.activeElement;
+		for (const row of [...this.body.children])
+			if (row !== this.above && row !== this.below && !keep.has(row))
+				row.remove();
+		let at = this.above.nextSibling;
+		for (const row of wanted) {
+			if (row === at)
+				at = at.nextSibling;
+			else
+				this.body.insertBefore(row, at);
+		}
+		if (held !== document.activeElement && this.body.contains(held))
+			held.focus({preventScroll: true});
+	}
+}
+
+// --- a view that is a list ----------------------------------------------------------------------
+
+// spec: {title, columns, keyOf, kindOf, sort, words(item): searchable texts, filters(model): {name: [{value, label, kind, test(item)}]}, items(model): null while
+// loading, note(model), empty(model): [title, line...], missing(): why there are no items yet}.
+class ListView {
+	constructor(page, spec) {
+		Object.assign(this, {page, spec});
+		this.table = new Table({label: spec.title.toLowerCase(), columns: spec.columns, keyOf: spec.keyOf, kindOf: spec.kindOf, sort: spec.sort}, (sort) => page.ask({sort}));
+		const id = `filter-${spec.title.replace(/\W+/g, '-').toLowerCase()}`;
+		this.input = make('input', {type: 'search', id, autocomplete: 'off', spellcheck: 'false', placeholder: 'Filter', 'aria-label': `Filter ${spec.title.toLowerCase()}`,
+			oninput: () => page.ask({q: this.input.value.trim()}, true),
+			onkeydown: (event) => { if (event.key === 'Escape' && this.input.value) { event.stopPropagation(); this.input.value = ''; page.ask({q: ''}, true); } }});
+		this.input.isOwn = true;
+	}
+
+	matches(item, words) {
+		const texts = this.spec.words(item).filter(isKnown).map((text) => String(text).toLowerCase());
+		return words.every((word) => texts.some((text) => text.includes(word)));
+	}
+
+	chips(name, choices, items) {
+		const {query} = this.page;
+		return make('div', {class: 'chips', role: 'group', 'aria-label': name}, choices.some((choice) => choice.isShort) && make('span', {class: 'quiet'}, sentenceCase(name)), choices.map(({value, label, kind, test, isShort}) => {
+			const n = items.filter(test).length, on = query[name] === value;
+			return (n > 0 || on) && makeButton([kind && makeMark(kind, false), label, !isShort && make('span', {class: 'n'}, ` ${grouped(n)}`)], () => this.page.ask({[name]: on ? '' : value}), {class: 'chip', 'aria-pressed': String(on), 'aria-label': isShort ? `${name} ${label}, ${n}` : null});
+		}));
+	}
+
+	render(model) {
+		const {spec, page} = this, {query} = page, items = spec.items(model), filters = spec.filters?.(model) ?? {};
+		const words = (query.q ?? '').toLowerCase().split(/\s+/).filter(Boolean);
+		if (document.activeElement !== this.input && this.input.value !== (query.q ?? ''))
+			this.input.value = query.q ?? '';
+		const chosen = Object.entries(filters).map(([name, choices]) => choices.find((choice) => choice.value === query[name])).filter(Boolean);
+		const wanted = (items ?? []).filter((item) => chosen.every((choice) => choice.test(item)) && this.matches(item, words));
+		const isFiltered = chosen.length > 0 || words.length > 0;
+		this.table.show(wanted, query.sort, `${page.store.epoch} ${chosen.map((c) => c.value)} ${words}`);
+		return [make('header', {class: 'view-head'}, make('h1', {}, spec.title), items && make('span', {class: 'quiet'}, isFiltered ? `${grouped(wanted.length)} of ${grouped(items.length)}` : grouped(items.length)),
+			spec.note?.(model) && make('span', {class: 'quiet'}, spec.note(model))),
+		make('div', {class: 'filters'}, this.input, Object.entries(filters).map(([name, choices]) => this.chips(name, choices, items ?? []))),
+		make('div', {class: 'panel flush'}, this.table.element, this.emptiness(model, items, wanted, isFiltered))];
+	}
+
+	emptiness(model, items, wanted, isFiltered) {
+		this.table.element.hidden = wanted.length === 0;
+		if (items === null)
+			return makeEmpty('Loading', this.spec.missing());
+		if (items.length === 0)
+			return makeEmpty(...this.spec.empty(model));
+		if (wanted.length === 0 && isFiltered)
+			return makeEmpty(`No ${this.spec.title.toLowerCase()} match${this.page.query.q ? ` “${shown(this.page.query.q)}”` : ''}`,
+				makeButton('Clear filters', () => this.page.clearFilters()));
+		return null;
+	}
+
+	title() {
+		return this.spec.title;
+	}
+
+	done() {
+		this.table.done();
+	}
+}

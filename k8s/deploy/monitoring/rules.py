@@ -1,0 +1,54 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Prints the rules of rules.yaml with the addresses of your own documentation, Grafana and nodes in the links of their alerts.
+
+  rules.py [--docs URL] [--grafana URL] [--page URL] [--operator]
+
+  --docs URL      where docs/ is served; alerts link to runbook.md and fleet.md in it
+  --grafana URL   the Grafana that has the dashboards
+  --page URL      the page of a node, with {{ $labels.instance }} or another label of its target
+  --operator      a PrometheusRule instead of a file for Prometheus
+"""
+import argparse
+import os
+import re
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+# The addresses in rules.yaml; each of them is one variable of the Helm chart, too.
+LINKS = {"docs": "https://rocelet.dev/docs", "grafana": "https://grafana.example", "page": "http://{{ $labels.instance }}"}
+OPERATOR = """# Made of rules.yaml: make golden.
+apiVersion: monitoring.coreos.com/v1
+kind: PrometheusRule
+metadata:
+  name: rocelet
+  namespace: rocelet
+  labels:
+    app.kubernetes.io/name: rocelet
+spec:
+"""
+
+
+def linked(text, links):
+    """Addresses are put between single quotes in the file."""
+    for name, url in LINKS.items():
+        text = text.replace(url + "/", links[name].rstrip("/").replace("'", "''") + "/")
+    return text
+
+
+def for_operator(text):
+    return OPERATOR + "".join(f"  {line}\n" if line else "\n" for line in text.splitlines() if not re.match(" *#", line))
+
+
+def main():
+    arguments = argparse.ArgumentParser()
+    for name, url in LINKS.items():
+        arguments.add_argument("--" + name, default=url)
+    arguments.add_argument("--operator", action="store_true")
+    given = arguments.parse_args()
+    with open(os.path.join(HERE, "rules.yaml"), encoding="utf-8") as f:
+        text = linked(f.read(), vars(given))
+    print(for_operator(text) if given.operator else text, end="")
+
+
+if __name__ == "__main__":
+    main()

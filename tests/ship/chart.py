@@ -1,0 +1,287 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Judges the Helm chart: what helm renders is what `kubectl apply -k` applies, each value has its effect, and a wrong one is refused by name.
+
+  chart.py HELM KUBECTL
+
+One line per check, "N passed, N failed" last.
+
+run: {helm}
+proves: k8s/deploy docs/start/install.md
+when: turns
+"""
+import itertools
+import json
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import tempfile
+
+import yaml
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.join(HERE, "../..")
+DEPLOY = os.path.join(TOP, "k8s/deploy")
+sys.path.insert(0, os.path.join(HERE, "../lib"))
+from run_checks import run_checks  # noqa: E402
+
+HELM, KUBECTL = sys.argv[1:3]
+MODES = ["observe", "device-plugin", "native", "native-surge", "multus", "multus-uninstall"]
+checks = []
+WORK = tempfile.TemporaryDirectory()
+CHART = os.path.join(WORK.name, "rocelet.tgz")
+
+
+def check(function):
+    checks.append(function)
+    return function
+
+
+def version():
+    with open(os.path.join(TOP, "Makefile"), encoding="utf-8") as f:
+        return re.search(r"^VERSION := (.*)$", f.read(), re.M)[1]
+
+
+def make_chart(path):
+    subprocess.run([os.path.join(DEPLOY, "helm/chart.py"), KUBECTL, version(), path], check=True)
+
+
+def helm(*args):
+    return subprocess.run([HELM, *args], capture_output=True, text=True, check=False, env={**os.environ, "HOME": WORK.name})
+
+
+def values_file(values):
+    path = os.path.join(WORK.name, "values.json")
+    with open(path, "w", encoding="utf-8") as f:
+        json.dump(values, f)
+    return path
+
+
+def template(values, release="rocelet", namespace="rocelet", version="1.35.0"):
+    done = helm("template", release, CHART, "-n", namespace, "--kube-version", version, "-f", values_file(values))
+    assert done.returncode == 0, f"{values}: {done.stderr}"
+    return [d for d in yaml.safe_load_all(done.stdout) if d]
+
+
+def overlay(folder):
+    done = subprocess.run([KUBECTL, "kustomize", os.path.join(DEPLOY, folder)], capture_output=True, text=True, check=True)
+    return list(yaml.safe_load_all(done.stdout))
+
+
+def by_kind(docs):
+    kinds = [d["kind"] for d in docs]
+    assert len(set(kinds)) == len(kinds), kinds
+    return {d["kind"]: d for d in docs}
+
+
+def without_nulls(x):
+    """Kustomizes differ in whether a patch's null stays."""
+    if isinstance(x, dict):
+        return {k: without_nulls(v) for k, v in x.items() if v is not None}
+    return [without_nulls(v) for v in x] if isinstance(x, list) else x
+
+
+def container_of(docs):
+    container, = by_kind(docs)["DaemonSet"]["spec"]["template"]["spec"]["containers"]
+    return container
+
+
+@check
+def helm_finds_nothing_wrong():
+    for mode in MODES:
+        done = helm("lint", "--strict", CHART, "-f", values_file({"mode": mode, "config": {"pools": []}}))
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+@check
+def each_mode_is_the_overlay_of_that_name():
+    for mode in MODES:
+        wanted = by_kind(overlay("overlays/" + mode))
+        del wanted["Namespace"]  # helm install --create-namespace
+        assert without_nulls(by_kind(template({"mode": mode}))) == without_nulls(wanted), mode
+
+
+@check
+def an_old_api_server_gets_the_annotation():
+    for mode in MODES:
+        with open(os.path.join(DEPLOY, f"before-1.30/{mode}.yaml"), encoding="utf-8") as f:
+            wanted = by_kind(list(yaml.safe_load_all(f)))
+        del wanted["Namespace"]
+        for version in ("1.20.2", "1.29.15-gke.1"):
+            assert without_nulls(by_kind(template({"mode": mode}, version=version))) == without_nulls(wanted), (mode, version)
+        assert template({"mode": mode}, version="1.30.0-eks.1") == template({"mode": mode}), mode
+
+
+def with_component(name, mode="native"):
+    """The DaemonSet of a mode with that component, lists by name: a patch puts what it changes first."""
+    with tempfile.TemporaryDirectory() as folder:
+        deploy = os.path.relpath(DEPLOY, os.path.realpath(folder))
+        with open(folder + "/kustomization.yaml", "w", encoding="utf-8") as f:
+            json.dump({"resources": [f"{deploy}/overlays/{mode}"], "components": [f"{deploy}/components/{name}"]}, f)
+        return by_name(by_kind(overlay(folder))["DaemonSet"])
+
+
+def by_name(daemonset):
+    pod = daemonset["spec"]["template"]["spec"]
+    for named in (pod["volumes"], pod["containers"][0]["volumeMounts"]):
+        named.sort(key=lambda v: v["name"])
+    return without_nulls(daemonset)
+
+
+@check
+def values_for_platforms_are_the_components():
+    native = by_name(by_kind(template({}))["DaemonSet"])
+    usual = {v["name"]: v["hostPath"]["path"] for v in native["spec"]["template"]["spec"]["volumes"] if "hostPath" in v}
+    for name in ("selinux", "openshift", "k3s", "rke2", "k0s", "microk8s"):
+        wanted = with_component(name)
+        pod = wanted["spec"]["template"]["spec"]
+        paths = {v["name"]: v["hostPath"]["path"] for v in pod["volumes"] if "hostPath" in v}
+        changed = {name: path for name, path in paths.items() if name in usual and path != usual[name]}
+        values = {"hostPaths": changed, "seLinuxType": "spc_t" if name in ("selinux", "openshift") else "",
+                  "extraVolumes": [v for v in pod["volumes"] if v["name"] in paths.keys() - usual.keys()],
+                  "extraVolumeMounts": [m for m in pod["containers"][0]["volumeMounts"] if m["name"] in paths.keys() - usual.keys()]}
+        assert changed or values["seLinuxType"], name
+        assert by_name(by_kind(template(values))["DaemonSet"]) == wanted, name
+        assert native != wanted, name
+
+
+@check
+def node_features_are_the_component():
+    for mode in MODES:
+        assert by_name(by_kind(template({"mode": mode, "nodeFeatures": True}))["DaemonSet"]) == with_component("node-features", mode), mode
+    args = container_of(template({"nodeFeatures": True, "extraArgs": ["--log-level=debug"]}))["args"]
+    assert args[-2:] == ["--features-dir=/etc/kubernetes/node-feature-discovery/features.d", "--log-level=debug"], args
+
+
+@check
+def links_are_made_with_the_plugin_and_removed_with_it():
+    docs = by_kind(template({"mode": "multus", "cniLinks": ["sriov", "rdma"], "image": {"repository": "r.example/x", "tag": "7"}}))
+    init, = docs["DaemonSet"]["spec"]["template"]["spec"]["initContainers"]
+    assert init["args"] == ["--install-cni=/host/cni-bin", "--link=sriov,rdma"] and init["image"] == "r.example/x:7", init
+    for mode in MODES:
+        if mode != "multus":
+            assert template({"mode": mode, "cniLinks": ["sriov"]}) == template({"mode": mode}), mode
+
+
+@check
+def a_prometheus_that_selects_by_label_finds_what_is_for_it():
+    values = {"podMonitor": {"enabled": True, "labels": {"release": "kps"}, "interval": "30s", "endpoint": {"scheme": "https", "tlsConfig": {"ca": {"secret": {"name": "s", "key": "ca"}}}}},
+              "prometheusRule": {"enabled": True, "labels": {"release": "kps"}}}
+    docs, usual = by_kind(template(values)), by_kind(template({"podMonitor": {"enabled": True}, "prometheusRule": {"enabled": True}}))
+    for kind in ("PodMonitor", "PrometheusRule"):
+        assert docs[kind]["metadata"]["labels"] == {"release": "kps", **usual[kind]["metadata"]["labels"]}, kind
+    mine, before = (d["PodMonitor"]["spec"]["podMetricsEndpoints"][0] for d in (docs, usual))
+    assert mine == {**before, "interval": "30s", **values["podMonitor"]["endpoint"]}, mine
+
+
+@check
+def native_is_the_default():
+    assert template({}) == template({"mode": "native"})
+
+
+@check
+def what_is_for_monitoring_is_the_same():
+    docs = by_kind(template({"podMonitor": {"enabled": True}, "prometheusRule": {"enabled": True}, "dashboards": {"enabled": True}}))
+    for d in overlay("monitoring") + overlay("monitoring/dashboards"):
+        assert docs[d["kind"]] == d, d["kind"]
+
+
+@check
+def alerts_link_to_the_addresses_of_the_values():
+    mine = {"docsUrl": "https://docs.example/rocelet/", "grafanaUrl": "https://g.example/sub", "pageUrl": "https://{{ $labels.node }}:9907"}
+    groups = by_kind(template({"prometheusRule": {"enabled": True, **mine}}))["PrometheusRule"]["spec"]["groups"]
+    alerts = {rule["alert"]: rule["annotations"] for group in groups for rule in group["rules"] if "alert" in rule}
+    urls = alerts["RoceletDiagnosisCritical"]
+    assert urls["runbook_url"] == "https://docs.example/rocelet/runbook.md#{{ $labels.cause }}", urls
+    assert urls["dashboard_url"].startswith("https://g.example/sub/d/rocelet-port?"), urls
+    assert urls["page_url"] == "https://{{ $labels.node }}:9907/#port/{{ $labels.device }}/{{ $labels.port }}", urls
+    assert not [text for texts in alerts.values() for text in texts.values() if "rocelet.dev" in text or "grafana.example" in text]
+
+
+@check
+def a_configuration_is_the_file_that_the_daemon_reads():
+    config = {"pools": [{"resourceName": "roce", "selectors": {"pfNames": ["ens1f0np0#0-3"]}}], "options": {"listen": "127.0.0.1:9907"}}
+    docs = by_kind(template({"config": config}))
+    assert json.loads(docs["ConfigMap"]["data"]["config.json"]) == config
+    volume, = [v for v in docs["DaemonSet"]["spec"]["template"]["spec"]["volumes"] if "configMap" in v]
+    assert volume["configMap"]["name"] == docs["ConfigMap"]["metadata"]["name"]
+    assert "ConfigMap" not in by_kind(template({}))
+
+
+@check
+def a_release_of_another_name_shares_nothing_with_this_one():
+    values = {"config": {"pools": []}, "podMonitor": {"enabled": True}, "prometheusRule": {"enabled": True}, "dashboards": {"enabled": True}}
+    here, there = template(values), template(values, "canary", "lab")
+    for mine, other in zip(here, there):
+        assert other["metadata"]["namespace"] == "lab" and other["metadata"]["name"].startswith("canary"), other["metadata"]
+        assert other["kind"] == mine["kind"] and other["metadata"]["name"] != mine["metadata"]["name"]
+    there = {d["kind"]: d for d in there}
+    spec = there["DaemonSet"]["spec"]
+    assert spec["selector"]["matchLabels"] == {"app.kubernetes.io/name": "canary"}
+    assert spec["template"]["metadata"]["labels"]["app.kubernetes.io/name"] == "canary"
+    assert spec["template"]["spec"]["serviceAccountName"] == there["ServiceAccount"]["metadata"]["name"]
+    assert there["PodMonitor"]["spec"]["selector"]["matchLabels"] == {"app.kubernetes.io/name": "canary"}
+
+
+# Each of the schema's values, by what it changes in the DaemonSet.
+POD = ("spec", "template", "spec")
+EFFECTS = {
+    "image": ({"repository": "r.example/x", "tag": "7", "pullPolicy": "Always", "pullSecrets": [{"name": "s"}]}, POD + ("containers", 0, "image"), "r.example/x:7"),
+    "extraArgs": (["--log-level=debug"], POD + ("containers", 0, "args", -1), "--log-level=debug"),
+    "resources": ({"limits": {"memory": "1Gi"}}, POD + ("containers", 0, "resources"), {"limits": {"memory": "1Gi"}}),
+    "tolerations": ([{"key": "gpu"}], POD + ("tolerations",), [{"key": "gpu"}]),
+    "affinity": ({"podAffinity": {}}, POD + ("affinity",), {"podAffinity": {}}),
+    "updateStrategy": ({"type": "OnDelete"}, ("spec", "updateStrategy"), {"type": "OnDelete"}),
+    "nodeSelector": ({"rdma": "yes"}, POD + ("nodeSelector",), {"rdma": "yes"}),
+    "podAnnotations": ({"a": "b"}, ("spec", "template", "metadata", "annotations", "a"), "b"),
+    "podLabels": ({"a": "b"}, ("spec", "template", "metadata", "labels", "a"), "b"),
+    "extraVolumes": ([{"name": "x", "secret": {"secretName": "s"}}], POD + ("volumes", -1), {"name": "x", "secret": {"secretName": "s"}}),
+    "extraVolumeMounts": ([{"name": "x", "mountPath": "/x"}], POD + ("containers", 0, "volumeMounts", -1), {"name": "x", "mountPath": "/x"}),
+    "priorityClassName": ("other", POD + ("priorityClassName",), "other"),
+}
+ELSEWHERE = {"mode", "config", "podMonitor", "prometheusRule", "dashboards", "global", "hostPaths", "seLinuxType", "nodeFeatures", "cniLinks"}
+
+
+@check
+def each_value_has_its_effect_in_each_mode():
+    with open(os.path.join(DEPLOY, "helm/values.schema.json"), encoding="utf-8") as f:
+        assert set(json.load(f)["properties"]) == set(EFFECTS) | ELSEWHERE
+    rendered = {mode: by_kind(template({"mode": mode, **{key: value for key, (value, _, _) in EFFECTS.items()}}))["DaemonSet"] for mode in MODES}
+    for mode, (key, (_, path, wanted)) in itertools.product(MODES, EFFECTS.items()):
+        found = rendered[mode]
+        for step in path:
+            found = found[step]
+        assert found == wanted, f"{mode}, {key}: {found}"
+    docs = template({"image": EFFECTS["image"][0]})
+    assert container_of(docs)["imagePullPolicy"] == "Always"
+    assert by_kind(docs)["DaemonSet"]["spec"]["template"]["spec"]["imagePullSecrets"] == [{"name": "s"}]
+    assert len(container_of(template({"mode": "native", "extraArgs": ["--x"]}))["args"]) == len(container_of(template({"mode": "native"}))["args"]) + 1
+
+
+@check
+def a_wrong_value_is_refused_by_name():
+    for values, named in (({"mode": "nativ"}, "mode"), ({"image": {"tags": "1"}}, "tags"), ({"networks": {}}, "networks"), ({"config": "x"}, "config"),
+                          ({"extraArgs": ["listen"]}, "extraArgs"), ({"image": {"pullPolicy": "Maybe"}}, "pullPolicy"), ({"podMonitor": {"enabled": "yes"}}, "podMonitor"), ({"podMonitor": {"endpoint": {"interval": "1s"}}}, "interval"),
+                          ({"cniLinks": ["a,b"]}, "cniLinks"), ({"extraVolumes": [{"secret": {}}]}, "extraVolumes"),
+                          ({"hostPaths": {"containerd": "run/k3s"}}, "containerd"), ({"hostPaths": {"socket": "/x"}}, "socket"), ({"seLinuxType": "a b"}, "seLinuxType"), ({"nodeFeatures": "on"}, "nodeFeatures")):
+        done = helm("template", "rocelet", CHART, "-f", values_file(values))
+        assert done.returncode != 0 and named in done.stderr, f"{values}: {done.stderr}"
+
+
+@check
+def the_chart_names_its_version_and_is_made_the_same_each_time():
+    shown = yaml.safe_load(helm("show", "chart", CHART).stdout)
+    assert shown["version"] == shown["appVersion"] == version()
+    again = os.path.join(WORK.name, "again.tgz")
+    make_chart(again)
+    with open(CHART, "rb") as a, open(again, "rb") as b:
+        assert a.read() == b.read()
+    with tarfile.open(CHART) as tar:
+        assert all(m.name.startswith("rocelet/") and m.isfile() for m in tar)
+
+
+if __name__ == "__main__":
+    make_chart(CHART)
+    sys.exit(run_checks(checks, sys.argv[3:]))

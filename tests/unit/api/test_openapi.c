@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The API's description: whole, and the same in the documentation. */
+#include "openapi.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "golden.h"
+#include "route.h"
+#include "schema.h"
+#include "test_group.h"
+
+static void print_openapi(FILE *f)
+{
+	size_t len;
+	char *text = openapi_text(&len);
+	json_t *document = text ? json_loads(text, 0, NULL) : NULL;
+
+	assert_non_null(document);
+	json_dumpf(document, f, JSON_INDENT(1));
+	fputc('\n', f);
+	json_decref(document);
+	free(text);
+}
+
+static void test_openapi(void **state)
+{
+	(void)state;
+	assert_golden("docs/reference/openapi.json", print_openapi);
+}
+
+/* Every reference leads to an object. */
+static void assert_known(const json_t *schemas, const json_t *value)
+{
+	static const char before[] = "#/components/schemas/";
+	const char *key, *text;
+	json_t *member;
+	size_t i;
+
+	json_object_foreach ((json_t *)value, key, member) {
+		text = strcmp(key, "$ref") == 0 ? json_string_value(member) : NULL;
+		if (text && !json_object_get(schemas, text + strlen(before)))
+			fail_msg("there is no %s", text);
+		assert_known(schemas, member);
+	}
+	json_array_foreach ((json_t *)value, i, member) {
+		assert_known(schemas, member);
+	}
+}
+
+static void test_every_shape_is_whole(void **state)
+{
+	const struct schema_object *object;
+	json_t *schemas = json_object();
+	const struct route *table;
+	size_t n;
+
+	(void)state;
+	for (size_t i = 0; (object = schema_object(i)); i++) {
+		json_t *schema = schema_of_object(object);
+
+		if (!schema)
+			fail_msg("%s cannot be read", object->name);
+		assert_null(json_object_get(schemas, object->name));
+		json_object_set_new(schemas, object->name, schema);
+	}
+	assert_known(schemas, schemas);
+	table = routes_table(&n);
+	for (size_t i = 0; i < n; i++) {
+		json_t *schema = table[i].type ? schema_of_type(table[i].type) : NULL;
+
+		assert_int_equal(schema != NULL, route_is_api(&table[i]));
+		assert_known(schemas, schema);
+		json_decref(schema);
+	}
+	json_decref(schemas);
+}
+
+static void assert_schema(const char *type, const char *want)
+{
+	json_t *schema = schema_of_type(type);
+	char *text = schema ? json_dumps(schema, JSON_COMPACT) : NULL;
+
+	assert_string_equal(text ? text : "none", want);
+	json_decref(schema);
+	free(text);
+}
+
+static void test_types(void **state)
+{
+	(void)state;
+	assert_schema("s", "{\"type\":\"string\"}");
+	assert_schema("i?", "{\"type\":[\"integer\",\"null\"]}");
+	assert_schema("[s?]?",
+		      "{\"type\":[\"array\",\"null\"],\"items\":{\"type\":[\"string\",\"null\"]}}");
+	assert_schema("{n}",
+		      "{\"type\":\"object\",\"additionalProperties\":{\"type\":\"number\"}}");
+	assert_schema("A?",
+		      "{\"anyOf\":[{\"$ref\":\"#/components/schemas/A\"},{\"type\":\"null\"}]}");
+	assert_schema("n|[n]", "{\"anyOf\":[{\"type\":\"number\"},{\"type\":\"array\",\"items\":{"
+			       "\"type\":\"number\"}}]}");
+	assert_schema("x", "none");
+	assert_schema("", "none");
+	assert_schema("[s", "none");
+	assert_schema("s]", "none");
+	assert_schema("s|", "none");
+}
+
+TEST_GROUP(openapi)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_openapi),
+		cmocka_unit_test(test_every_shape_is_whole),
+		cmocka_unit_test(test_types),
+	};
+
+	return test_group_run(tests, NULL, NULL);
+}
