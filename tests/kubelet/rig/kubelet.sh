@@ -116,10 +116,35 @@ lists_received() { # RESOURCE
     kubelet_log | grep -cE "State pushed for device plugin $1\$|Processed device updates for resource.*\"$1\"" || true
 }
 
+readonly CHECKPOINT=$PLUGINS/kubelet_internal_checkpoint CHECKPOINT_READS=/run/rig/checkpoint-reads
+
 # What the kubelet knows of all resources, from its own checkpoint: {"<resource>": ["<id>", ..]}. A new kubelet writes it with the first list
 # it receives.
 registered_devices() {
-    json 'json.dumps(doc["Data"]["RegisteredDevices"])' <"$PLUGINS/kubelet_internal_checkpoint"
+    keep_checkpoint_current
+    json 'json.dumps(doc["Data"]["RegisteredDevices"])' <"$CHECKPOINT"
+}
+
+# A kubelet collects what the checkpoint is to say before it waits for its turn to write. Of two lists that arrive at the same time, the
+# state without the second may be written last, and stays until the next list. So whoever reads the same checkpoint over and over, waiting
+# for something, gets one more list sent to the kubelet, that of a stand-in.
+keep_checkpoint_current() {
+    local id n=0 last=
+    id=$(stat -c %i-%.9Y "$CHECKPOINT" 2>/dev/null) || return 0
+    read -r last n 2>/dev/null <"$CHECKPOINT_READS" || true
+    [[ $last == "$id" ]] || n=0
+    echo "$id $((n + 1))" >"$CHECKPOINT_READS"
+    ((n != 40)) || send_one_more_list
+}
+
+send_one_more_list() {
+    local pid id
+    id=$(stat -c %i-%.9Y "$CHECKPOINT")
+    /usr/bin/python3 "$KUBELET_DIR/rig/standin.py" test.dev/one-more one >"$OUT/one-more.log" 2>&1 </dev/null &
+    pid=$!
+    becomes_true 60 "[[ \$(stat -c %i-%.9Y $CHECKPOINT) != $id ]]" || true
+    kill "$pid"
+    wait "$pid" || true
 }
 
 # The device IDs the kubelet counts as healthy, sorted, in one line.

@@ -62,3 +62,9 @@ wait_until "kubelet_ready"
 start_standin uverbs0@0 uverbs1@1 uverbs2@0 uverbs3@1
 check_within 5 "it is registered again" "(( \$(registrations $RESOURCE) == 1 ))"
 check "the pod runs on" "[[ '$before' == \$(pod_pid a) ]]"
+
+say "the checkpoint lacks the last list"
+json "doc['Data']['RegisteredDevices'].pop('$RESOURCE') and False or json.dumps(doc)" <"$CHECKPOINT" >"$CHECKPOINT.old"
+check "as if an older state had been written last" "! grep -q '$RESOURCE' $CHECKPOINT.old"
+mv "$CHECKPOINT.old" "$CHECKPOINT"
+check_within 30 "whoever waits for the list gets it" "[[ \$(registered $RESOURCE) == 'uverbs0 uverbs1 uverbs2 uverbs3' ]]"
