@@ -35,7 +35,7 @@ const char *finding_kind_name(enum finding_kind kind)
 	return kind < N_FINDING_KINDS ? names[kind] : "unknown";
 }
 
-/* The name under which users know the device. */
+/* The name that users know the device by. */
 static const char *doctor_name_of(const struct attach_record *r)
 {
 	return r->plan.kind == PLAN_VF && r->function[0] ? r->function : r->id;
@@ -86,7 +86,7 @@ find(struct examination *x, enum finding_kind kind, const char *object, const ch
 	return f;
 }
 
-/* The engine handles it on `rocectl doctor --fix`. */
+/* `rocectl doctor --fix` makes the engine repair it. */
 static void make_fixable(struct doctor_finding *f)
 {
 	if (f)
@@ -101,9 +101,10 @@ static void check_stuck(struct examination *x)
 		const struct job_status *j = &x->in->jobs[i];
 
 		find(x, FINDING_STUCK, "",
-		     j->has_thread ? "A driver, the kernel or a file system does not answer; "
-				     "/proc/PID/task/*/stack says which. Other work goes on. A "
-				     "restart does not wait for it, and repairs what it leaves."
+		     j->has_thread ? "A driver, the kernel or a file system does not respond; "
+				     "/proc/PID/task/*/stack shows which. Other work continues. A "
+				     "restart waits for it for at most 20 s, and repairs what it "
+				     "leaves."
 				   : "All threads are in use; see the other findings.",
 		     "%s %s for %" PRIu64 " s", j->text,
 		     j->has_thread ? "has been running" : "has been waiting for a thread",
@@ -132,7 +133,7 @@ static void check_dirty(struct examination *x, const struct attach_status *a)
 		x, FINDING_DIRTY, doctor_name_of(r),
 		returning || bad
 			? "It is not offered until it is clean; the return is retried automatically."
-			: "Its container waits for it; the pod's events say the same.",
+			: "Its container waits for it; the pod's events report this, too.",
 		"%s %s for %" PRIu64 " s%s%s%s%.200s",
 		bad	    ? "could not be cleaned after"
 		: returning ? "is being returned from"
@@ -159,10 +160,10 @@ static void check_drift(struct examination *x, const struct attach_status *a)
 		return;
 	}
 	f = find(x, FINDING_DRIFT, doctor_name_of(a->record),
-		 "Somebody changed it after the attach, on the host or in the pod.",
-		 "its %s %s not as it was set for the pod", settings,
-		 strchr(settings, ',') ? "are" : "is");
-	if (a->drift & ~(VF_NODE_GUID | VF_PORT_GUID)) /* GUIDs are never set again in a pod */
+		 "It was changed after the attach, on the host or in the pod.",
+		 "its %s %s from what was set for the pod", settings,
+		 strchr(settings, ',') ? "differ" : "differs");
+	if (a->drift & ~(VF_NODE_GUID | VF_PORT_GUID)) /* GUIDs are not set again in a pod */
 		make_fixable(f);
 }
 
@@ -180,7 +181,7 @@ static const struct pod_device *doctor_holder_of(const struct examination *x, co
 	return x->in->resources ? resource_table_holder(x->in->resources, function, "") : NULL;
 }
 
-/* If the allocations are unknown, no device can be called orphaned. */
+/* Checks nothing while the allocations are unknown. */
 static void check_orphans(struct examination *x)
 {
 	const struct host *host = x->in->host;
@@ -197,8 +198,8 @@ static void check_orphans(struct examination *x)
 		    doctor_holder_of(x, nd->function))
 			continue;
 		f = find(x, FINDING_ORPHAN, nd->function,
-			 "A pod that has ended left it behind, or it was moved by hand; only "
-			 "what rocelet has attached is fetched back.",
+			 "A pod that has ended left it there, or it was moved by hand. rocelet "
+			 "returns only devices that it attached.",
 			 "%s is in %s%s, and no container holds it", nd->name,
 			 where[0] ? "network namespace " : "another network namespace", where);
 		if (nd->origin[0])
@@ -207,8 +208,8 @@ static void check_orphans(struct examination *x)
 }
 
 static const char no_node_help[] =
-	"Without it no program can open the device: is udev running, and "
-	"/dev the host's own in this container?";
+	"No program can open the device without its node. Is udev running, and is this "
+	"container's /dev that of the host?";
 
 static void doctor_check_node(struct examination *x, const struct rdma_dev *rd, const char *node,
 			      bool missing)
@@ -221,8 +222,8 @@ static void doctor_check_node(struct examination *x, const struct rdma_dev *rd, 
 static void check_rdma_cm(struct examination *x)
 {
 	const char *help =
-		"Programs that connect by librdmacm fail in containers, which get no rdma_cm: "
-		"`modprobe rdma_ucm`, and start them again once the node is there.";
+		"Containers get no rdma_cm, so programs in them that connect with librdmacm fail. Run "
+		"`modprobe rdma_ucm`, and restart the containers when the node exists.";
 
 	if (x->in->host->n_rdma == 0)
 		return;
@@ -267,8 +268,8 @@ static void check_settings(struct examination *x)
 		    !doctor_holder_of(x, fn->id))
 			find(x, FINDING_SETTING, fn->id,
 			     "`ip link set PF vf N state auto` makes it follow the PF again.",
-			     "no pod has it, and its link is set to disable through %s: it would "
-			     "have no carrier in a pod",
+			     "no pod has it, and its link state is disabled on %s: it would have "
+			     "no carrier in a pod",
 			     fn->parent);
 	}
 }
@@ -279,33 +280,33 @@ static const char *health_help(enum health_reason reason)
 {
 	switch (reason) {
 	case HEALTH_GONE:
-		return "It is not on the bus any more: were the VFs made anew, or the card removed?";
+		return "It has left the bus. Were the VFs created again, or was the card removed?";
 	case HEALTH_NO_DRIVER:
 		return "Bind it to the driver that the pool selects.";
 	case HEALTH_NO_CHARDEV:
-		return "A node below /dev/infiniband is missing; see the lines on chardev.";
+		return "A node in /dev/infiniband is missing; see the findings of kind chardev.";
 	case HEALTH_NO_RDMA:
-		return "Its RDMA driver has no device for it: is the module loaded, or the device in "
-		       "another namespace?";
+		return "The host has no RDMA device for it. Is the driver's module loaded? Is the "
+		       "device in another namespace?";
 	case HEALTH_LINK_DOWN:
-		return "No carrier: look at the cable, the switch port and the PF.";
+		return "No carrier: check the cable, the switch port and the PF.";
 	case HEALTH_PORT_DOWN:
-		return "The RDMA port is not active: is its netdev up, and does its link train?";
+		return "The RDMA port is not active. Is its netdev up, and does its link come up?";
 	case HEALTH_PCI:
-		return "The bus reads all ones: the card has fallen off or is being reset.";
+		return "The bus reads all ones: the card has fallen off the bus or is being reset.";
 	case HEALTH_DEVLINK:
-		return "`devlink health show` says more; `devlink health recover` may help.";
+		return "`devlink health show` has details; `devlink health recover` may help.";
 	case HEALTH_NOT_CLEAN:
-		return "Somebody has attached it by hand, or it could not be cleaned; see the lines on "
+		return "It was attached by hand, or it could not be cleaned; see the findings of kind "
 		       "dirty.";
 	case HEALTH_LEAVING:
-		return "Its last pod still has it: look at why that does not end.";
+		return "Its previous pod still has it: check why that pod does not end.";
 	case HEALTH_NODE_CHANGED:
-		return "The device was bound again or reset, and has other device nodes than its "
-		       "container was given: delete the pod that holds it.";
+		return "The device was bound again or reset, and its device nodes are not those that "
+		       "its container got. Delete the pod that holds it.";
 	case HEALTH_NODE_HELD:
-		return "Its device node was another device's when a pod was given that: the device "
-		       "is not given away until that pod has ended.";
+		return "A container of another pod may open its device node. The device is not "
+		       "offered until that pod has ended.";
 	case N_HEALTH_REASONS:
 		break;
 	}
@@ -329,7 +330,8 @@ static void check_device(struct examination *x, const struct resource_info *r,
 	health_text(d->reasons, text, sizeof(text));
 	if (text[0])
 		find(x, FINDING_UNHEALTHY, d->id, help_for(d->reasons),
-		     "it is unhealthy (%s), and not given to new containers as %s", text, r->name);
+		     "it is unhealthy (%s), and not offered to new containers as %s", text,
+		     r->name);
 }
 
 /* All slots of a shared resource have the health of its HCAs, so only the first is reported. */
@@ -346,7 +348,7 @@ static void check_health(struct examination *x)
 	}
 }
 
-/* CDI specifications: if one is missing, no container can get the resource. */
+/* CDI specifications: without them no container can get the resource. */
 static void check_files(struct examination *x)
 {
 	const struct resource_table *t = x->in->resources;
@@ -354,8 +356,8 @@ static void check_files(struct examination *x)
 	for (size_t i = 0; t && i < t->n_resources; i++)
 		if (t->resources[i].files_error[0])
 			find(x, FINDING_KUBELET, t->resources[i].name,
-			     "Containers that ask for it do not start until the file can be written. "
-			     "Is the folder (--cdi-dir) mounted, and writable?",
+			     "Containers that request it do not start until the file can be written. "
+			     "Is the folder (--cdi-dir) mounted and writable?",
 			     "%s", t->resources[i].files_error);
 }
 
@@ -368,8 +370,8 @@ static void check_empty(struct examination *x)
 
 		if (r->n_devices == 0 || r->hint[0])
 			find(x, FINDING_EMPTY, r->name,
-			     "`rocelet --check-config` says for every device which pool has it, or why "
-			     "none does.",
+			     "`rocelet --check-config` reports for every device which pool takes it, or "
+			     "why none does.",
 			     "it has no devices%s%s", r->hint[0] ? ": " : "", r->hint);
 	}
 }
@@ -383,8 +385,8 @@ static void check_registry(struct examination *x)
 		if (!t->resources[i].left_registry)
 			continue;
 		find(x, FINDING_KUBELET, "",
-		     "Nothing is wrong with the devices. `--registration legacy` saves the 10 s that "
-		     "the kubelet is waited for at every start.",
+		     "The devices are not affected. `--registration legacy` avoids the wait of 10 s at "
+		     "every start.",
 		     "the kubelet does not look for resources in plugins_registry, they are "
 		     "registered in device-plugins");
 		return;
@@ -402,9 +404,9 @@ static void check_list_of_pods(struct examination *x)
 		registered |= t->resources[i].registration == REGISTRATION_DONE;
 	if (registered && t->held.source == POD_SOURCE_NONE && !t->held_error[0])
 		find(x, FINDING_KUBELET, "",
-		     "Is the kubelet's pod-resources folder mounted, or its --root-dir another "
-		     "(--pod-resources)?",
-		     "resources are registered, and no list names the pods that have devices");
+		     "Is the kubelet's pod-resources folder mounted? If the kubelet has another "
+		     "--root-dir, set --pod-resources.",
+		     "resources are registered, but there is no list of the pods that have devices");
 }
 
 static void check_kubelet(struct examination *x)
@@ -418,8 +420,8 @@ static void check_kubelet(struct examination *x)
 
 		if (r->registration != REGISTRATION_DONE)
 			find(x, FINDING_KUBELET, r->name,
-			     "Pods that ask for it stay pending. Does the kubelet run, and is its folder "
-			     "(--kubelet-dir) mounted?",
+			     "Pods that request it stay pending. Is the kubelet running, and is its "
+			     "folder (--kubelet-dir) mounted?",
 			     "the kubelet %s%s%s",
 			     r->registration == REGISTRATION_REFUSED ? "refuses it"
 								     : "does not know it yet",
@@ -427,8 +429,8 @@ static void check_kubelet(struct examination *x)
 	}
 	if (t && t->held_error[0])
 		find(x, FINDING_KUBELET, "",
-		     "What was last known stays: devices of pods that have ended are not free, and who "
-		     "has them since is not seen. Is its pod-resources folder mounted?",
+		     "The last known allocations stay in use: devices of pods that end do not become "
+		     "free, and new allocations are not seen. Is its pod-resources folder mounted?",
 		     "the kubelet does not report which pod holds which device: %s", t->held_error);
 }
 
@@ -440,8 +442,8 @@ static void check_view(struct examination *x)
 
 	if (c && c->view_error[0])
 		find(x, FINDING_VIEW, "",
-		     "Until then no device is attached, and none is taken back: pods keep what they "
-		     "have. Look at how the daemon's pod is described.",
+		     "Until this is corrected, no device is attached or returned; pods keep their "
+		     "devices. Check the manifest of the daemon's pod.",
 		     "%s", c->view_error);
 }
 
@@ -449,8 +451,8 @@ static void check_privileges(struct examination *x)
 {
 	for (size_t i = 0; i < x->in->n_missing; i++)
 		find(x, FINDING_PRIVILEGE, x->in->missing[i].name,
-		     "Add it to the container's capabilities (or the unit's CapabilityBoundingSet) "
-		     "if that is wanted here; SECURITY.md says what each is for.",
+		     "If this node needs it, add it to the container's capabilities (or the unit's "
+		     "CapabilityBoundingSet). SECURITY.md lists what each is for.",
 		     "the daemon was started without it: %s", x->in->missing[i].stops);
 }
 
@@ -488,7 +490,7 @@ static void check_confinement(struct examination *x)
 	if (what)
 		find(x, FINDING_PRIVILEGE, "",
 		     "The kernel's audit log (dmesg, ausearch -m avc) has the denial; "
-		     "docs/start/platforms.md says what each overlay needs.",
+		     "docs/start/platforms.md lists what each overlay needs.",
 		     "the daemon is confined by %s, and access was denied: %.256s", by, what);
 }
 
@@ -498,8 +500,8 @@ static void check_journal(struct examination *x)
 
 	if (c && c->journal_error[0])
 		find(x, FINDING_JOURNAL, "",
-		     "Nothing is attached until it can be written; what is away still comes back. "
-		     "Look at --state-dir: full, read-only?",
+		     "Nothing is attached until it can be written; devices in pods are still returned. "
+		     "Is the file system of --state-dir full or read-only?",
 		     "the journal cannot be written: %s", c->journal_error);
 }
 
@@ -509,17 +511,17 @@ static void check_runtime(struct examination *x)
 
 	if (c && c->contradicting)
 		find(x, FINDING_RUNTIME, c->cri.socket,
-		     "Nothing is concluded from its list until it agrees with what runs: pods keep "
-		     "their devices. Is it the runtime that the kubelet uses (--cri-socket)? If the "
-		     "pod has ended, the process is not its own: end it, or `rocectl detach --force`.",
+		     "Its list is not used until it agrees with what runs: pods keep their devices. Is "
+		     "it the runtime that the kubelet uses (--cri-socket)? If the pod has ended, end "
+		     "the process that is left in its namespace, or use `rocectl detach --force`.",
 		     "%s%s", c->runtime_error,
 		     c->runtime_lacks_all ? "; it lists no sandbox of any pod that has a device"
 					  : "");
 	if (!c || !c->cri_open || (c->cri.socket[0] && !c->cri.error[0]))
 		return;
 	find(x, FINDING_RUNTIME, c->cri.socket,
-	     "Without it the pods' namespaces are not known and no pod gets an interface. Does it "
-	     "run, and is its socket mounted (--cri-socket)?",
+	     "Without it the pods' namespaces are unknown, and no pod gets an interface. Is it "
+	     "running, and is its socket mounted (--cri-socket)?",
 	     "%s%s%s",
 	     c->cri.socket[0] ? "the container runtime does not answer"
 			      : "no container runtime was found",
@@ -535,40 +537,42 @@ static void doctor_check_config(struct examination *x)
 	if (c && c->error.code)
 		find(x, FINDING_CONFIG, "",
 		     c->offers_nothing
-			     ? "Nothing is offered until the file is right; what pods have is looked "
-			       "after. `rocelet --check-config` reports the same."
+			     ? "Nothing is offered until the file is corrected; devices in pods are still "
+			       "managed. `rocelet --check-config` reports the same."
 		     : c->held
-			     ? "The configuration in use stays until no pod has any of them; "
-			       "\"lost-pool\": \"accept\" in the file ends the wait. A restart uses the "
-			       "file."
-			     : "The configuration of before stays in use until the file is right; a "
-			       "restart would leave none. `rocelet --check-config` reports the same.",
+			     ? "The previous configuration stays in use until no pod has any of these "
+			       "devices; \"lost-pool\": \"accept\" in the file ends the wait. A restart "
+			       "uses the file."
+			     : "The previous configuration stays in use until the file is corrected; "
+			       "after a restart there would be none. `rocelet --check-config` reports "
+			       "the same.",
 		     "the configuration file is %s: %s", c->held ? "held" : "refused",
 		     c->error.msg);
 	if (x->in->port_error && x->in->port_error->code)
 		find(x, FINDING_CONFIG, "listen",
-		     "It is tried again each second; unix sockets are served meanwhile.", "%s",
+		     "rocelet retries every second; unix sockets are served meanwhile.", "%s",
 		     x->in->port_error->msg);
 	if (x->in->features_error && x->in->features_error->code)
 		find(x, FINDING_CONFIG, "features-dir",
-		     "Node labels are not updated, and expire. Is the folder mounted, and writable?",
+		     "Node labels are not updated, and expire. Is the folder mounted and writable?",
 		     "%s", x->in->features_error->msg);
 	if (x->in->tls_expired)
 		find(x, FINDING_CONFIG, "listen",
-		     "Clients refuse it. A new one is read as soon as it is in its file.", "%s",
-		     "the certificate that is shown has expired");
+		     "Clients reject it. A new one is used as soon as it is in its file.", "%s",
+		     "the certificate in use has expired");
 	if (x->in->guard_error && x->in->guard_error->code)
 		find(x, FINDING_CONFIG, "listen",
-		     "What was right before stays in use; a daemon that has just started serves "
-		     "nothing over TCP until the file is right. It is read again when it changes.",
+		     "The last valid one stays in use; a daemon that has just started serves nothing "
+		     "over TCP until the file is corrected. It is read again when it changes.",
 		     "%s", x->in->guard_error->msg);
 	for (size_t i = 0; c && i < c->refusals.n; i++) {
 		const struct pool_refusal *r = &c->refusals.list[i];
 
 		find(x, FINDING_CONFIG, r->resource[0] ? r->resource : r->name,
-		     r->kept ? "Its new text counts once it is right. A restart before that would "
-			       "leave it out."
-			     : "It counts once its text is right. `rocelet --check-config` reports the same.",
+		     r->kept ? "Its new definition is used once it is valid. After a restart before "
+			       "that, it would be left out."
+			     : "It is used once its definition is valid. `rocelet --check-config` reports "
+			       "the same.",
 		     "%s: %s", r->kept ? "keeps its definition in use" : "is left out", r->why);
 	}
 }

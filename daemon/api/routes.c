@@ -89,7 +89,7 @@ static char *ready_text(const struct routes *r, uint64_t now_ms, size_t *ret_len
 	if (r->guard_error && r->guard_error->code)
 		fprintf(f, "what guards TCP is not as its files are: %s\n", r->guard_error->msg);
 	if (has_tls_expired(r, now_ms))
-		fputs("the certificate that is shown over TCP has expired\n", f);
+		fputs("the certificate in use over TCP has expired\n", f);
 	for (size_t i = 0; c && i < c->refusals.n; i++) {
 		pool_refusal_text(&c->refusals.list[i], refusal);
 		fprintf(f, "%s\n", refusal);

@@ -373,8 +373,9 @@ static void test_a_rejected_file_at_and_after_the_start(void **state)
 		assert_int_equal(doctor_build(&d, &in), 0);
 		assert_int_equal(d.n, 1);
 		assert_non_null(strstr(d.findings[0].what, "line 3: pools"));
-		assert_non_null(strstr(d.findings[0].help,
-				       at_start ? "Nothing is offered" : "of before stays in use"));
+		assert_non_null(
+			strstr(d.findings[0].help,
+			       at_start ? "Nothing is offered" : "previous configuration stays"));
 		doctor_done(&d);
 	}
 }
