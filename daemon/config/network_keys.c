@@ -253,7 +253,7 @@ static int network_add_ip(struct parse *p, const struct json_place *at, const js
 		return parse_fail(p, at, "%s %s", text, wrong);
 	for (size_t i = 0; i < plan->n_ips; i++)
 		if (ip_same_address(&ip, &plan->ips[i]))
-			return parse_fail(p, at, "%s stands here twice", text);
+			return parse_fail(p, at, "%s appears twice", text);
 	if (plan->n_ips == PLAN_IPS_MAX)
 		return parse_fail(p, at, "is one more than %d addresses", PLAN_IPS_MAX);
 	plan->ips[plan->n_ips++] = ip;

@@ -30,9 +30,9 @@ static bool name_is_valid(const char *name)
 	       isalnum((unsigned char)name[n - 1]);
 }
 
-/* A DNS-1123 subdomain (same file): labels of lower-case letters, digits and '-'. The API server
- * names a resource's quota "requests." + resource, which must fit into 253 bytes, too
- * (IsExtendedResourceName() in k8s.io/kubernetes/pkg/apis/core/v1/helper). */
+/* A DNS-1123 subdomain (same file): labels of lower-case letters, digits and '-'. The quota of a
+ * resource is named "requests." + resource, so the prefix and "requests." together may have 253
+ * bytes (IsExtendedResourceName() in k8s.io/kubernetes/pkg/apis/core/v1/helper). */
 static bool prefix_is_valid(const char *prefix)
 {
 	size_t n = strlen(prefix);
@@ -50,7 +50,7 @@ static bool prefix_is_valid(const char *prefix)
 	return n > 0 && n <= 253 - strlen("requests.") && before != '.' && before != '-';
 }
 
-/* Names reserved by the API server, same function. */
+/* Prefixes that the API server reserves (same function). */
 static bool prefix_is_reserved(const char *prefix)
 {
 	static const char native[] = "kubernetes.io";
@@ -84,8 +84,8 @@ static int read_name(struct parse *p, const struct json_place *at, const json_t 
 		return parse_fail(p, at, "\"resourceName\" is missing");
 	if (!name_is_valid(name))
 		return parse_fail(p, &here,
-				  "'%.70s' is no resource name: up to 63 letters, digits and "
-				  "'-', '_', '.' between them",
+				  "'%.70s' is not a resource name: up to 63 letters and digits, "
+				  "with '-', '_' or '.' between them",
 				  name);
 	pool->name = strdup(name);
 	pool->line = json_line(p->text, p->len, &here);
@@ -106,7 +106,7 @@ static int read_prefix(struct parse *p, const struct json_place *at, const json_
 		prefix = *general ? general : fallback;
 	if (!prefix_is_valid(prefix))
 		return parse_fail(p, &here,
-				  "'%.70s' is no resource prefix: a DNS name in small letters",
+				  "'%.70s' is not a resource prefix: a DNS name in lower case",
 				  prefix);
 	if (prefix_is_reserved(prefix))
 		return parse_fail(p, &here, "'%.70s' belongs to Kubernetes", prefix);
@@ -149,7 +149,7 @@ static int check_addition(struct parse *p, const struct json_place *at, const st
 	return 0;
 }
 
-/* Appends the pool and takes ownership of its members; on failure the caller keeps them. */
+/* Appends the pool and takes over its members; on failure the caller keeps them. */
 static int pool_config_pool_add(struct parse *p, const struct json_place *at, struct pool *pool)
 {
 	int r = check_addition(p, at, pool);
@@ -265,9 +265,7 @@ static int read_grammar(struct parse *p, const struct json_place *at, enum pool_
 	case KEY_MODE:
 		return read_mode(p, at, root);
 	case KEY_PF_NETDEVICES: /* belongs to "mode", whose reader uses it */
-		return json_find(root, "mode", NULL)
-			       ? 0
-			       : parse_fail(p, at, "stands here without \"mode\"");
+		return json_find(root, "mode", NULL) ? 0 : parse_fail(p, at, "needs \"mode\"");
 	case KEY_GROUPS:
 	case N_POOL_CONFIG_KEYS:
 		break;
@@ -283,7 +281,7 @@ static int read_key(struct parse *p, const json_t *root, const char *key, const 
 	if (which == N_POOL_CONFIG_KEYS && !(p->top && groups_own_key(key)))
 		mistake_of_unknown_key(p, &at);
 	if (which == N_POOL_CONFIG_KEYS || json_is_null(value))
-		return 0; /* an option */
+		return 0; /* an option, or null */
 	if (json_find(root, key, NULL) != value)
 		return parse_twice(p, &at, which != KEY_POOLS);
 	return read_grammar(p, &at, which, root, value);

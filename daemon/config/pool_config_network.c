@@ -14,7 +14,7 @@ static const char *const clean_words[] = {"auto", "always-reset", "restore"};
 
 /* --- parsing ---------------------------------------------------------------------------------- */
 
-/* The places of the keys; NULL = absent. */
+/* The keys and their places; NULL = absent. */
 struct found {
 	const json_t *network, *soft_roce, *interface, *clean;
 	struct json_place network_at, soft_roce_at, interface_at, clean_at;
@@ -39,21 +39,22 @@ static int pool_config_network_check_kind(struct parse *p, const struct found *f
 	const struct json_place *at = f->network ? &f->network_at : &f->soft_roce_at;
 
 	if (pool->kind != POOL_EXCLUSIVE && f->clean)
-		return parse_fail(p, &f->clean_at,
-				  "is of exclusive pools, a slot's interface is deleted");
+		return parse_fail(
+			p, &f->clean_at,
+			"is only for exclusive pools; a slot's interface is deleted on return");
 	if (pool->kind == POOL_EXCLUSIVE && f->interface)
 		return parse_fail(
 			p, &f->interface_at,
-			"only a pool of kind shared has one made, an exclusive pool's own "
-			"netdevs go into the pods");
+			"is only for pools of kind shared; an exclusive pool's own netdevs go "
+			"into the pods");
 	if (pool->kind != POOL_EXCLUSIVE && !f->interface && !f->network)
-		return parse_fail(p, at, "a slot has the RDMA device of its HCA");
+		return parse_fail(p, at, "is not for slots; a slot uses its HCA's RDMA device");
 	if (pool->kind != POOL_EXCLUSIVE && !f->interface)
 		return parse_fail(p, at,
-				  "a slot has no netdev of its own to set up, say \"interface\": "
-				  "\"macvlan\" or \"ipvlan\"");
+				  "needs \"interface\": \"macvlan\" or \"ipvlan\", because a slot "
+				  "has no netdev of its own");
 	if (pool->type == DEVICE_ACCELERATOR)
-		return parse_fail(p, at, "an accelerator has no netdev");
+		return parse_fail(p, at, "is not for accelerators, which have no netdev");
 	return 0;
 }
 
@@ -106,7 +107,7 @@ static int pool_config_network_check_plan(struct parse *p, const struct found *f
 	at.key = "ips";
 	if (plan->n_ips && !(pool->kind == POOL_SHARED_ALL && pool->slots == 1)) {
 		json_find(f->network, "ips", &at.key);
-		parse_warn(p, &at, "are every pod's; only one at a time can start with them");
+		parse_warn(p, &at, "apply to every pod, so only one pod at a time can start");
 	}
 	return 0;
 }

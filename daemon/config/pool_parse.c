@@ -170,9 +170,9 @@ static int unknown_key(struct parse *p, const struct json_place *at, const struc
 int parse_twice(struct parse *p, const struct json_place *at, bool forgiving)
 {
 	if (!forgiving)
-		return parse_fail(p, at, "stands here twice, spelt differently");
-	parse_warn(p, at, "stands here twice, spelt differently; the last one counts");
-	parse_mistake(p, at, false, "stands here twice, spelt differently");
+		return parse_fail(p, at, "appears twice, spelt differently");
+	parse_warn(p, at, "appears twice, spelt differently; the last one counts");
+	parse_mistake(p, at, false, "appears twice, spelt differently");
 	return 0;
 }
 

@@ -176,12 +176,12 @@ row("as_go", "a grammar's key twice", '{"configList": [{"resourceName": "a", "de
     "c.json:2: duplicate", "configList", "rdma/b: ")
 row("as_go", "a selector twice", '{"resourceList": [{"resourceName": "a", "selectors": {"pfNames": ["ens9"], "pfNames": ["ens1np0#0"]}}]}',
     "duplicate", "intel.com/a: 1 device\n")
-row("as_go", "in two spellings", '{"resourceList": [{"resourceName": "a", "selectors": 5,\n"Selectors": {}}]}', "c.json:2: \"Selectors\": stands here twice", "intel.com/a: ")
+row("as_go", "in two spellings", '{"resourceList": [{"resourceName": "a", "selectors": 5,\n"Selectors": {}}]}', "c.json:2: \"Selectors\": appears twice", "intel.com/a: ")
 row("as_go", "no UTF-8", b'{"resourceList": [{"resourceName": "a", "selectors": {}}],\n\n"comment": "caf\xe9"}',
     "c.json:3: byte 0xe9 is no UTF-8", 'unknown key "comment"', "intel.com/a: ")
 row("as_go", "no UTF-8 in additionalInfo", b'{"resourceList": [{"resourceName": "a", "selectors": {}, "additionalInfo": {"*": {"k": "\xff"}}}]}', "byte 0xff", "intel.com/a: ")
 row("as_go", "no UTF-8 in a name", b'{"resourceList": [{"resourceName": "a\xff", "selectors": {}}, {"resourceName": "b", "selectors": {}}]}',
-    "'a?' is no resource name", "intel.com/b: ", LEFT_OUT)
+    "'a?' is not a resource name", "intel.com/b: ", LEFT_OUT)
 row("as_go", "and a comma too many", '{"resourceList": [{"resourceName": "a", "resourceName": "b", "selectors": {}},\n]}', "c.json:1: a trailing comma", status=2)
 row("as_go", "no UTF-8 and a comma too many", b'{"resourceList": [{"resourceName": "a", "selectors": {}, "x": "\xff"},\n\n]}', "c.json:1: a trailing comma", status=2)
 row("as_go", "our own does not: a key twice", '{"pools": [{"resourceName": "a", "selectors": {}}],\n"pools": []}', "c.json:2", "duplicate", status=2)

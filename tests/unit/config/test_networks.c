@@ -40,7 +40,7 @@ static const struct {
 	 "entry 1: resource: 'roce' is no resource like rocelet.dev/roce"},
 	{"[{" R "},{" R ",\"vlans\":5}]", "entry 2: vlans: unknown key (did you mean \"vlan\"?)"},
 	{E("\"drift\":\"repair\""), "entry 1: drift: unknown key"},
-	{E("\"vlan\":1,\"VLAN\":2"), "entry 1: VLAN: stands here twice, spelt differently"},
+	{E("\"vlan\":1,\"VLAN\":2"), "entry 1: VLAN: appears twice, spelt differently"},
 	{"[{" R "},{" R ",\"vlan\":5000}]", "entry 2: vlan: 5000 is not between 0 and 4094"},
 	{E("\"vlan\":-1"), "entry 1: vlan: -1 is not between 0 and 4094"},
 	{E("\"vlan\":\"5\""), "entry 1: vlan: is not a whole number"},
@@ -137,7 +137,7 @@ static const struct {
 	{E("\"ips\":[\"10.9.0.255/24\"]"),
 	 "entry 1: ips: item 1: 10.9.0.255/24 is the network's broadcast address"},
 	{E("\"ips\":[\"10.9.0.1/24\",\"10.9.0.1/16\"]"),
-	 "entry 1: ips: item 2: 10.9.0.1/16 stands here twice"},
+	 "entry 1: ips: item 2: 10.9.0.1/16 appears twice"},
 	{"[{" R ",\"ips\":[\"10.9.0.1/24\"]},{" R ",\"ips\":[\"2001:db8::1/64\","
 	 "\"10.9.0.1/16\"]}]",
 	 "entry 2: ips: 10.9.0.1 is entry 1's already"},
