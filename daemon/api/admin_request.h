@@ -9,11 +9,11 @@
  *  "softRoce": true, ...}, plus "ipam" and all keys of an annotation's entry (networks.h)
  * ADMIN_DETACH: {"device": "0000:03:00.2", "force": true}
  * ADMIN_FIX: {}
- * ADMIN_HAND_OVER: {"pod": "rocelet/rocelet-x7k2p"}, the successor's; omitted if it is in no pod */
+ * ADMIN_HAND_OVER: {"pod": "rocelet/rocelet-x7k2p"}, the successor's pod; {} if it is in none */
 struct admin_request {
 	char device[ALTNAME_SIZE]; /* bus, netdev or RDMA device name */
-	/* door is DOOR_ADMIN. Either netns.path is set, or namespace and pod, from which the caller
-	 * finds the netns. */
+	/* door is DOOR_ADMIN. Either netns.path is set, or namespace and pod; the caller then finds
+	 * the netns. */
 	struct attach_owner owner;
 	struct net_plan plan;
 	bool force;

@@ -14,9 +14,9 @@ struct diagnosis_query {
 	const struct resource_table *resources; /* allocations; NULL: unknown */
 };
 
-/* The document of /api/v1/diagnosis. Same content as diagnosis_json(), but without its tree of
- * values, which is too large on a node with many ports. Compact, heap, terminated; NULL if out of
- * memory. With a pod: only verdicts that concern the pod, and ports of devices that it holds
- * exclusively. */
+/* The document of /api/v1/diagnosis: compact, heap, terminated; NULL if out of memory. Same content
+ * as diagnosis_json(), but printed without a tree of values, which would be too large on a node
+ * with many ports. With a pod: only verdicts that concern the pod, and ports of devices that it
+ * holds exclusively. */
 char *api_diagnosis(const struct diagnosis_report *, const struct diagnosis_query *,
 		    size_t *ret_len);

@@ -21,9 +21,9 @@ struct route_key {
 struct route {
 	const char *path;
 	void (*answer)(struct routes *, const struct http_request *, struct http_reply *);
-	const char *type;		       /* of schema.h; NULL: not part of the API */
+	const char *type;		       /* name in schema.h; NULL: not part of the API */
 	const char *what;		       /* description of the document, for the index */
-	struct route_key keys[ROUTE_KEYS_MAX]; /* ends at the first without a name */
+	struct route_key keys[ROUTE_KEYS_MAX]; /* those with a name */
 };
 
 /* All paths that answer GET. */
