@@ -116,8 +116,8 @@ static enum ctl_exit ask_whether_busy(const struct ctl *c, bool *ret)
 	return r;
 }
 
-/* The daemon answers the request at once and repairs in the background: poll doctor, then show what
- * it still finds. */
+/* The daemon answers the request at once and repairs in the background, so wait until nothing
+ * fixable is left and no device is being returned. */
 static enum ctl_exit doctor_fix(const struct ctl *c)
 {
 	static const struct timespec pause = {.tv_nsec = FIX_LOOK_MS * 1000000L};
@@ -174,7 +174,7 @@ static enum ctl_exit diagnose_run(const struct ctl *c)
 	return r;
 }
 
-/* Prints the daemon's text unchanged, to keep its line breaks. */
+/* JSON is printed as the daemon sent it, to keep its line breaks. */
 static void suggest_show(const struct ctl *c, const struct client_answer *a, const json_t *document)
 {
 	if (c->args->configmap)
@@ -208,7 +208,7 @@ static enum ctl_exit suggest_run(const struct ctl *c)
 
 /* --- ready ------------------------------------------------------------------------------------ */
 
-/* Prints "ready" and the remarks of /readyz, as in `status`. */
+/* Prints the answer of /readyz: "ready" or the reason, and the remarks. */
 static enum ctl_exit ready_show(const struct ctl *c, const struct client_answer *a)
 {
 	const struct ctl_answers answers = {.ready = a->status == 200, .readiness = a->body};
@@ -289,7 +289,8 @@ static enum ctl_exit alive_run(const struct ctl *c)
 
 /* --- node-problem ----------------------------------------------------------------------------- */
 
-/* Returns the exit statuses of NPD, which are CTL_OK, CTL_NO, and CTL_USAGE for unknown. */
+/* Returns the exit statuses of Node Problem Detector, which equal CTL_OK, CTL_NO, and CTL_USAGE for
+ * "unknown". */
 static enum ctl_exit node_problem_run(const struct ctl *c)
 {
 	const struct ctl_args *a = c->args;
@@ -337,7 +338,7 @@ static enum ctl_exit watch_once(const struct ctl *c, const char *path, bool show
 	return r;
 }
 
-/* Prints new events until the daemon or the reader of our output ends. */
+/* Prints new events until the daemon does not answer or the output is closed. */
 static enum ctl_exit events_watch(const struct ctl *c)
 {
 	json_int_t generation = 0;
@@ -357,9 +358,9 @@ static enum ctl_exit events_watch(const struct ctl *c)
 	return r;
 }
 
-/* --- requests --------------------------------------------------------------------------------- */
+/* --- attach, detach --------------------------------------------------------------------------- */
 
-/* Takes the value; a key without one is left out. */
+/* Takes over the value; NULL: the key is omitted. */
 static void ctl_request_set(json_t *request, const char *key, json_t *value)
 {
 	if (value)
@@ -385,7 +386,7 @@ static json_t *ctl_request_addresses(const struct ctl_args *a)
 	return list;
 }
 
-/* Heap. */
+/* The request as JSON, on the heap; NULL: out of memory. */
 static char *ctl_request_of(const struct ctl_args *a)
 {
 	json_t *request = json_object();

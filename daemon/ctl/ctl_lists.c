@@ -15,15 +15,15 @@
 #include "ctl_show_status.h"
 #include "output.h"
 
-/* Number of queue pairs to request if rocectl selects rows itself: the daemon's maximum. */
+/* Number of rows to request if rocectl selects among them itself: the daemon's API_QPS_MAX. */
 #define CHOOSE_FROM "10000"
 /* Interval at which --watch requests the list. */
 #define LOOK_MS	    999
 
 /* --- listings --------------------------------------------------------------------------------- */
 
-/* The path of the listing's document. If rocectl selects rows itself, it requests all of them.
- * Heap. */
+/* The path of the listing's document, on the heap. If rocectl selects rows itself, the path
+ * requests all of them. */
 static char *listing_path(const struct listing *l, const struct ctl_args *a)
 {
 	const struct ctl_args nothing = {.limit = -1};
@@ -95,7 +95,7 @@ static enum ctl_exit listing_once(const struct ctl *c, const struct listing *l,
 	return r;
 }
 
-/* Repeats until the daemon or the reader of our output ends. */
+/* Repeats until the daemon does not answer or the output is closed. */
 static enum ctl_exit listing_watch(const struct ctl *c, const struct listing *l)
 {
 	static const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000L};

@@ -67,7 +67,7 @@ static json_t *trace_port(struct ctl_trace *t, const char *name)
 	return port;
 }
 
-/* "_total" in the name of a series, before its labels. */
+/* True if the name of the series, without its labels, ends in "_total". */
 static bool trace_is_counter(const char *series)
 {
 	size_t len = strcspn(series, "{");
@@ -75,8 +75,8 @@ static bool trace_is_counter(const char *series)
 	return len > 6 && memcmp(series + len - 6, "_total", 6) == 0;
 }
 
-/* A counter's rate since the previous sample, or a gauge's value. False if there is none: no
- * previous sample, or the counter was reset. */
+/* Returns a counter's rate since the previous sample, or a gauge's value. False if there is none:
+ * not a number, no previous sample, or the counter was reset. */
 static bool trace_value(const json_t *port, const char *series, const json_t *value, double t,
 			double *ret)
 {
@@ -152,8 +152,8 @@ static json_int_t trace_track(struct ctl_trace *t, const json_t *port, const cha
 	return tid;
 }
 
-/* A slice from the onset, or from the first sample, to the end. Slices of a track must not overlap,
- * so each verdict has its own track. */
+/* Writes a slice from the onset to the end, cut off at the first sample. Slices of a track must not
+ * overlap, so each verdict has its own track. */
 static int trace_put_verdict(struct ctl_trace *t, const json_t *v, double from_t, double end)
 {
 	double onset = (double)json_integer_value(json_object_get(v, "onsetMs")) / 1000 - from_t;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* top_model.h - the data of `rocectl top`: each port's rates of the last minutes, pod and verdict.
- * Pure: documents in, plain values out. Texts are reduced to printable ASCII. */
+/* top_model.h - the data of `rocectl top`: pod, verdict and rates of each port, and its last five
+ * minutes. Pure: documents in, plain values out. Texts are reduced to printable ASCII. */
 #pragma once
 
 #include <jansson.h>
@@ -35,7 +35,7 @@ struct top_port {
 	char cause[48], sentence[200];
 	float history[TOP_HISTORY]; /* received + sent of second s at s % TOP_HISTORY, or NAN */
 	uint64_t second;	    /* the newest second in history */
-	bool seen;
+	bool seen;		    /* in the current update; a port that is not is removed */
 };
 
 /* All zero: empty. Owns the ports. */
@@ -55,7 +55,7 @@ struct top_model {
 int top_model_update(struct top_model *, const json_t *ports, const json_t *diagnosis);
 /* Updates from the document of /api/v1 (NULL: unknown), received at now_ms (CLOCK_MONOTONIC). */
 void top_model_identity(struct top_model *, const json_t *index, uint64_t now_ms);
-/* Adds a port's history from /api/v1/history. */
+/* Adds a port's history from a document of /api/v1/history. */
 void top_model_past(struct top_model *, const json_t *history);
 void top_model_done(struct top_model *);
 
