@@ -15,7 +15,7 @@
 
 /* Symptoms of a path that is dead or damages packets. */
 #define PATH_SYMPTOMS  (B(PACKET_LOSS) | B(REORDERING) | B(PEER_GONE))
-/* Symptoms that a sender sees of a full queue somewhere. */
+/* Symptoms at a sender of a full queue in the network. */
 #define QUEUE_SYMPTOMS (B(FABRIC_CONGESTION) | B(PAUSED_BY_NETWORK) | B(NOT_ECN_CAPABLE))
 #define SLOW_RECEIVERS (B(SLOW_RECEIVER) | B(SLOW_RECEIVER_NIC_CACHE) | B(SLOW_RECEIVER_PCIE))
 #define STORM_SYMPTOMS                                                                             \
@@ -156,7 +156,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			.disproof =
 				"all similar ports show the same increase, or it decreases by itself",
 			.source =
-				"RS(544,514) corrects up to 2.4e-4 of the bits; healthy PAM4 links stay orders below",
+				"RS(544,514) corrects up to 2.4e-4 of the bits; healthy PAM4 links stay orders of magnitude below",
 		},
 	[CAUSE_LINK_DEGRADED] =
 		{

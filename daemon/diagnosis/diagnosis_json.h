@@ -8,7 +8,7 @@
 
 /* One verdict with its evidence, its symptoms and the advice. NULL when out of memory. */
 json_t *verdict_json(const struct verdict *);
-/* As verdict_json(), for a verdict that has ended, with "ended", "endedMs" and "endedAs"
+/* As verdict_json(), for a verdict that has ended: adds "ended", "endedMs" and "endedAs"
  * (close_reason_name()). */
 json_t *ended_verdict_json(const struct ended_verdict *);
 /* The open verdicts, and the state of each port:
@@ -17,6 +17,6 @@ json_t *ended_verdict_json(const struct ended_verdict *);
  *  "notTheNetwork":[{"device":"mlx5_0","port":1}],
  *  "ports":[{"device":"mlx5_0","port":1,"watch":"judged","held":true,"clearSinceMs":null,
  *            "resets":0,"ignoredRates":0}]}
- * Keys that end in Ms are milliseconds of a monotonic clock; timeMs is its present value. NULL when
- * out of memory. */
+ * Keys that end in Ms are milliseconds of a monotonic clock; timeMs is the current time on it. NULL
+ * when out of memory. */
 json_t *diagnosis_json(const struct diagnosis_report *);

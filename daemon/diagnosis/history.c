@@ -10,10 +10,11 @@
 #define PHY_SECONDS    60.0
 /* Counters below this rate (1/s) are not compared. */
 #define JUDGED_RATE    100
-/* Share of the line: this many bytes cannot pass without packets. */
+/* Share of the line rate: with more bytes than this, there must be packets. */
 #define MOVING_SHARE   0.01
+/* Reports of the link going down that are closer together than this are one event. */
 #define ONE_FALL_MS    10000
-/* Share of RDMA's bytes: less is explained by counters not being read at the same instant. */
+/* Share of RDMA's bytes: smaller differences occur because counters are read one after another. */
 #define OUTSIDE_AT_ALL 0.005
 #define BALANCE_FAST_S 3.0
 #define HITS	       60.0
@@ -29,8 +30,8 @@ static bool history_is_down(enum port_state s)
 	return s != PORT_UNKNOWN && s != PORT_ACTIVE && s != PORT_ACTIVE_DEFER;
 }
 
-/* The link-down counter and the port state may report one fall in different samples: true if this
- * fall has been counted. */
+/* The link-down counter and the port state may report the same event in different samples: true if
+ * it has been counted. */
 static bool was_just_counted(const struct history *h, uint64_t now_ms, double interval_s)
 {
 	double lately_ms = fmax(ONE_FALL_MS, 1500 * interval_s);
@@ -47,7 +48,7 @@ static void update_link(struct history *h, const struct port_observation *o, con
 
 	h->changed = h->state != PORT_UNKNOWN &&
 		     (history_is_down(h->state) != down || h->rate_bps != o->rate_bps);
-	/* Falls that a port counts without ever having been active are ignored. */
+	/* Link-down events of a port that has never been active are ignored. */
 	h->went_down = settled && !o->admin_down && (h->was_active || o->was_active || !down) &&
 		       (r->rate[SERIES_LINK_DOWN] > 0 ||
 			(down && !h->down && h->was_active &&
@@ -82,8 +83,8 @@ static bool differ(const struct rates *r, enum series a, enum series b, double t
 
 static bool counters_disagree(const struct rates *r, double times)
 {
-	/* Each CNP answers a mark, and each handled CNP was received; 1.2 allows for reads that are
-	 * not at the same instant. */
+	/* Each CNP answers a mark, and each handled CNP was received; 1.2 allows for counters that
+	 * are read one after another. */
 	return (exceeds(r, SERIES_CNP_SENT, SERIES_CE, 1.2) &&
 		cnps_of_marks(r) > 1.2 * (double)r->rate[SERIES_CE]) ||
 	       exceeds(r, SERIES_CNP_HANDLED, SERIES_CNP_RECEIVED, 1.2) ||
@@ -105,8 +106,8 @@ static bool is_stalled(const struct rates *r, double line)
 		(bytes == 0 && packets > 10 * JUDGED_RATE));
 }
 
-/* True if RDMA bytes and packets stand still while the lossless priorities carry traffic. That
- * traffic is RDMA's unless it belongs to a VF; the rule has to check that. */
+/* True if RDMA bytes and packets do not move while the lossless priorities carry traffic. That
+ * traffic is RDMA unless it belongs to a VF, which the rule checks. */
 static bool is_frozen(const struct port_observation *o, const struct rates *r, double line)
 {
 	uint8_t pfc = o->settings && (o->settings->seen & SETTINGS_PFC) ? o->settings->pfc : 0;
@@ -147,8 +148,8 @@ static void smooth(double *mean, double now, double interval_s, double over_s)
 	*mean += (now - *mean) * interval_s / (interval_s + over_s);
 }
 
-/* The rate if all bytes since the last read moved in this interval, as they may have after a failed
- * read. 0 = unknown. */
+/* The highest possible rate in this interval: after a failed read, all bytes since the last read
+ * may have moved in it. 0 = unknown. */
 static double history_burst(const struct rates *r, enum series s, double interval_s)
 {
 	double moved = (double)r->rate[s] * (double)r->span_s[s];
@@ -156,8 +157,8 @@ static double history_burst(const struct rates *r, enum series s, double interva
 	return isnan(moved) ? 0 : moved / interval_s;
 }
 
-/* RDMA bytes beyond those of the lossless priorities. Other traffic may use these priorities, too,
- * so what remains is certainly RDMA outside them. */
+/* RDMA bytes minus the bytes of the lossless priorities. Other traffic may use these priorities,
+ * too, so a positive rest is certainly RDMA outside them. */
 static void update_balance(struct balance *b, const struct rates *r, enum series bytes,
 			   enum series first, uint8_t pfc, double line, uint64_t now_ms,
 			   double interval_s)
@@ -171,8 +172,8 @@ static void update_balance(struct balance *b, const struct rates *r, enum series
 					   ? (double)r->rate[(int)first + p]
 					   : (double)NAN;
 	if (isnan(outside)) {
-		/* The next sample has the bytes that only one of the two reads of this
-		 * sample counted. */
+		/* Only one of the two reads succeeded; the next sample of the other includes
+		 * the bytes that it missed now. */
 		b->peak = fmax(b->peak, burst);
 		return;
 	}
@@ -229,7 +230,7 @@ static double greater(const struct rates *r, enum series a, enum series b)
 	return fmax((double)r->rate[a], (double)r->rate[b]);
 }
 
-/* The rate of the last seconds is clearly above that of the last minute. */
+/* True if the rate of the last seconds is clearly above that of the last minute. */
 static bool is_rising(const struct tally_sum *t)
 {
 	return t->sum[0] * t->seconds[1] > RISING * t->sum[1] * t->seconds[0];
@@ -248,7 +249,7 @@ static void update_tallies(struct history *h, const struct rates *r, uint64_t no
 					       SERIES_GLOBAL_PAUSE_RECEIVED),
 		[TALLY_HOST_MARKED] = of_priorities(r, SERIES_HOST_MARKED),
 		[TALLY_SLOW_RESTARTS] = (double)r->rate[SERIES_SLOW_RESTARTS],
-		/* A link that is down corrects no bits; do not count it as a link without
+		/* A link that is down corrects no bits; that does not mean that it has no
 		 * errors. */
 		[TALLY_CORRECTED] = h->down || h->changed ? (double)NAN
 							  : (double)r->rate[SERIES_CORRECTED_BITS],
@@ -273,7 +274,8 @@ static void update_tallies(struct history *h, const struct rates *r, uint64_t no
 	}
 }
 
-/* Follows a decrease at once and an increase slowly: wear is compared with the best value. */
+/* The usual rate follows a decrease at once and an increase slowly, so that wear is compared with
+ * the best value. */
 static void update_usual(struct history *h, double interval_s)
 {
 	double now = history_corrected(h);
@@ -313,7 +315,7 @@ static void update_errors(struct error_run *e, const struct rates *r, uint64_t n
 	e->series = found;
 }
 
-/* The size is kept while no packets pass. */
+/* The mean packet size keeps its value while no packets pass. */
 static void update_flow(struct flow *f, const struct rates *r, enum series bytes,
 			enum series packets, double interval_s)
 {

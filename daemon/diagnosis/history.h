@@ -82,8 +82,8 @@ struct history {
 	double corrected_usual;
 	bool usual_known;
 	double stuck_s;	   /* for how long bytes moved without packets, or the reverse */
-	double frozen_s;   /* for how long neither bytes nor packets moved while the lossless
-			      priorities or the VFs did */
+	double frozen_s;   /* for how long neither bytes nor packets of RDMA moved while bytes of
+			      the lossless priorities did */
 	double disagree_s; /* for how long counters have contradicted each other */
 	struct error_run errors;
 	uint64_t gid_ms; /* when an address last moved to another GID index; 0 = never */

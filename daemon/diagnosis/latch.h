@@ -2,10 +2,10 @@
 /* latch.h - turns a rule's answers for single samples into a verdict that opens, is held and ends.
  * Pure.
  *
- * It opens on yes in two of the last three samples, or in one if the finding says at_once. It
- * closes after the row's release time of no, but not before hold_seconds. If there is no traffic or
- * the counters are not visible, it closes after release_idle_seconds. A gap between samples counts
- * as neither yes nor no. */
+ * A verdict opens after a yes in two of the last three samples, or in one if the finding sets
+ * at_once. It is held for hold_seconds, and ends after no for the row's release time. If there is
+ * no traffic or the counters are not visible, it ends after release_idle_seconds. A gap between
+ * samples counts as neither yes nor no. */
 #pragma once
 
 #include "cause.h"
@@ -52,7 +52,7 @@ void latch_close(struct latch *);
 unsigned latch_onsets(const struct latch *, uint64_t now_ms);
 
 /* The latches of one port. A latch at rest (closed, no yes in the last eight samples, no onset in
- * the last hour) is as good as a new one and needs no memory. Zero-initialised all of them rest. */
+ * the last hour) equals a new one and needs no memory. Zero-initialised: all are at rest. */
 struct latches {
 	struct latch *first; /* owned */
 };

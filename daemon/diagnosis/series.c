@@ -44,8 +44,8 @@ static const char *series_value_of(const char *labels, const char *wanted, size_
 	return NULL;
 }
 
-/* Returns -1 unless `labels` contain all labels of the row; else the number at the row's '#', or 0
- * if the row has none. */
+/* -1 if a label of the row is not in `labels`; otherwise the number in place of the row's '#', or 0
+ * if the row has no '#'. */
 static int match_labels(const struct series_row *row, const char *labels)
 {
 	const char *wanted = row->name + family_len(row);
