@@ -2,8 +2,8 @@
 /* preferred.c - chooses the best of the free IDs for a container. Pure.
  *
  * The candidates are sorted in natural order once, so that the order of the request has no effect;
- * then the best of the rest is taken until there are enough. contender_better() defines "best". Can
- * fail by: must_include that does not fit, out of memory. */
+ * then the best of the rest is taken until there are enough. contender_better() defines "best".
+ * Fails if must_include is not available or exceeds the size, or out of memory. */
 #include "allocation.h"
 
 #include <stdlib.h>
@@ -26,7 +26,7 @@ struct contender {
 	const char *id;	  /* pointer into the request */
 	const char *path; /* sysfs path of its function, "" = unknown */
 	size_t node, pf;  /* indexes of its groups */
-	unsigned close;	  /* bridges shared with the closest ID taken */
+	unsigned close;	  /* bridges shared with the closest ID of must_include */
 	bool busy, taken;
 };
 
@@ -55,8 +55,7 @@ static int allocation_by_name(const void *a, const void *b)
 	return strcmp(((const struct named *)a)->name, ((const struct named *)b)->name);
 }
 
-/* Objects sorted by name, because a host may have a thousand functions, and a request as many
- * IDs. */
+/* Objects sorted by name: a host may have a thousand functions, and a request as many IDs. */
 struct lookup {
 	struct named *list;
 	size_t n;
@@ -202,8 +201,8 @@ static void choice_take(struct choice *c, struct contender *x)
 /* --- comparison ------------------------------------------------------------------------------- */
 
 /* Number of bridges that two functions share, from the root complex down. The last component of a
- * path is the card's own function, so it is not counted; cards in two ports of one switch are as
- * close as possible. */
+ * path is the function itself and is not counted, so cards in two ports of one switch are as close
+ * as possible. */
 static unsigned shared_bridges(const char *a, const char *b)
 {
 	const char *end_a = strrchr(a, '/'), *end_b = strrchr(b, '/');
@@ -221,7 +220,7 @@ static unsigned shared_bridges(const char *a, const char *b)
 	return shared;
 }
 
-/* Updates how close every candidate is to the IDs taken. */
+/* Sets how close every candidate is to the IDs of must_include. */
 static void choice_measure(struct choice *c)
 {
 	for (size_t j = 0; j < c->n; j++)
@@ -233,9 +232,9 @@ static void choice_measure(struct choice *c)
 		}
 }
 
-/* < 0: a is better. A node that is used already is best: the container stays on it while it has IDs
- * left. Otherwise the node with the most IDs left, which is most likely to have room for the rest.
- * Functions without a node come last. */
+/* < 0: a is better. A node in use is best, so the container stays on it while it has IDs left;
+ * then the node with the most IDs left, which most likely has enough for the rest. Functions
+ * without a node come last. */
 static int compare_nodes(const struct group *a, const struct group *b)
 {
 	bool a_used = a->taken > 0 && a->numa >= 0, b_used = b->taken > 0 && b->numa >= 0;
@@ -251,7 +250,7 @@ static int compare_nodes(const struct group *a, const struct group *b)
 	return a->numa < b->numa ? -1 : 1;
 }
 
-/* To spread the load: the PF that was used least, then the one with the most IDs left. */
+/* Spreads the load: prefers the PF with the fewest IDs taken, then the one with the most left. */
 static int compare_pfs(const struct group *a, const struct group *b)
 {
 	if (a->taken != b->taken)
@@ -288,8 +287,8 @@ static struct contender *contender_best(struct choice *c)
 
 /* --- choice ----------------------------------------------------------------------------------- */
 
-/* Takes must_include, in natural order like everything; returns their number, or -EINVAL if one is
- * not available or there are too many. */
+/* Takes must_include, in natural order. Returns their number, or -EINVAL if one is not available or
+ * there are too many. */
 static int take_must(struct choice *c, const char **ret, const struct preference_request *req)
 {
 	size_t n = 0;

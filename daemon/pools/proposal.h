@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* proposal.h - proposes pools for a node without a configuration: from the host makes pools with
- * reasons, and a commented configuration file. Pure.
+/* proposal.h - proposes pools, with reasons, for a node without a configuration, and prints them as
+ * a configuration file with comments. Pure.
  *
  * RoCE VFs and sub-functions become an exclusive pool per PF; RoCE HCAs without either become a
  * shared pool each, because in a rail-optimised cluster each HCA is a network of its own. HCAs that
@@ -8,15 +8,15 @@
  * is no RDMA hardware. Everything else is left out with a reason.
  *
  * The text should fit all nodes of a kind. So a PF or an HCA is selected by the name of its netdev,
- * which udev derives from slots and ports, or an administrator sets by a rule; but by its PCI
- * address if the kernel numbered the name in the order of discovery (eth0, ib0). */
+ * if udev derived it from slot and port or an administrator set it by a rule. If the kernel
+ * numbered it in the order of discovery (eth0, ib0), the PCI address is used. */
 #pragma once
 
 #include "model.h"
 
 #define PROPOSAL_LINE_SIZE 448
 
-/* The order of the pools. */
+/* In the order of the pools in the file. */
 enum proposed_kind {
 	PROPOSED_VFS,	   /* exclusive: VFs with RDMA */
 	PROPOSED_SFS,	   /* exclusive: sub-functions with RDMA */
@@ -32,7 +32,7 @@ struct proposed_pool {
 	char name[24];		      /* resource name without a prefix */
 	const char *selector;	      /* "pfNames", "rootDevices", "ifNames" ... */
 	char word[DEV_ID_SIZE + 16];  /* the selector's only word: "ens1f0np0#0-15" */
-	char driver[32];	      /* for soft VFs: excludes those with user space drivers */
+	char driver[32];	      /* soft VFs: the kernel driver that the pool selects */
 	char about[320];	      /* description for people */
 };
 
@@ -45,7 +45,7 @@ struct proposal {
 	size_t n_left_out;
 };
 
-/* -ENOMEM leaves *ret empty. pools_build() decides on the placement of the functions. */
+/* pools_build() decides which functions the pools get. -ENOMEM leaves *ret empty. */
 int proposal_build(struct proposal *ret, const struct host *);
 void proposal_done(struct proposal *);
 /* The configuration file with comments, on the heap; NULL when out of memory. */
