@@ -6,8 +6,8 @@
 #include "attachment.h"
 #include "sandbox.h"
 
-/* Settings that differ from those that were applied: the low bits are vf_field bits, the others are
- * found in the pod's namespace. */
+/* Settings that differ from those that were applied. The low bits are those of vf_fields.h (set on
+ * the PF); these are bits of settings in the pod's namespace. */
 #define ATTACH_DRIFT_NAME	 (1u << 16)
 #define ATTACH_DRIFT_DOWN	 (1u << 17)
 #define ATTACH_DRIFT_IPS	 (1u << 18)
@@ -35,8 +35,8 @@ struct attach_list {
 	size_t n;
 };
 
-/* The attachment that has the function itself; NULL = none. Skips macvlans and ipvlans on it, and
- * free ones that are listed only for their last attach error. */
+/* The attachment of the function itself; NULL = none. Skips attachments of macvlans and ipvlans on
+ * it, and free ones, which are listed only for their last attach error. */
 const struct attach_status *attach_list_function(struct attach_list, const char *function);
 /* Finds an attachment by the kubelet's resource name and device ID. */
 const struct attach_status *attach_list_id(struct attach_list, const char *resource,
@@ -45,10 +45,10 @@ const struct attach_status *attach_list_id(struct attach_list, const char *resou
 /* Why a return recreated the netdev of a function. */
 enum renewal {
 	RENEWAL_NONE,
-	RENEWAL_DIRTY,
-	RENEWAL_UNKNOWN,
-	RENEWAL_ALWAYS,
-	RENEWAL_BEYOND,
+	RENEWAL_DIRTY,	 /* the pod left something on it */
+	RENEWAL_UNKNOWN, /* cannot verify that it is clean */
+	RENEWAL_ALWAYS,	 /* the pool requires it */
+	RENEWAL_BEYOND,	 /* stuck in an unreachable namespace */
 	N_RENEWALS
 };
 /* "", "dirty", "unknown", "always", "beyond" */
@@ -68,9 +68,10 @@ struct attach_counters {
 	struct cri_status cri;
 	char journal_error[256]; /* "" = the journal is writable */
 	char view_error[256];	 /* parts of the host that cannot be seen; "" = none */
-	/* contradicting: number of devices whose sandbox the runtime does not list as ready
-	 * although processes run in the pod. runtime_lacks_all: it lists none of the sandboxes that
-	 * have devices. runtime_error: the first contradiction as a message. */
+	/* contradicting: number of devices whose sandbox the runtime does not list as ready,
+	 * although the pod has processes or is in the kubelet's list. runtime_lacks_all: it lists
+	 * none of the sandboxes that have devices. runtime_error: the first contradiction as a
+	 * message. */
 	unsigned contradicting;
 	bool runtime_lacks_all;
 	char runtime_error[480];

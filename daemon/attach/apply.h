@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* apply.h - carries out the decided actions. */
+/* apply.h - carries out the actions that decide.h returns. */
 #pragma once
 
 #include "decide.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* engine_state.c - the engine's timer, its view of pools and allocations, and its release. */
+/* engine_state.c - the engine's timer, its view of pools and allocations, and freeing it. */
 #include "engine_state.h"
 
 #include <stdlib.h>
 
-/* Within a tick the timer need not be set: the tick ends with setting it. */
+/* A tick sets the timer when it ends, so within a tick only the time is recorded. */
 void engine_tick_at(struct attach_engine *e, uint64_t at_ms)
 {
 	if (e->closing || at_ms >= e->due_ms)

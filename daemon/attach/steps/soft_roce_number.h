@@ -2,10 +2,10 @@
 /* soft_roce_number.h - keeps a soft-RoCE device from getting a device node number that a container
  * of another pod may open.
  *
- * The kernel gives each new device the lowest free number. A pod can delete its device, and its
- * containers may still open the number, which the next pod's device would get. So such numbers are
- * occupied while the device is created: by soft-RoCE devices on veths in the pod's namespace, which
- * are deleted as soon as the device has its number. */
+ * The kernel gives each new device the lowest free number. If a pod deletes its device, the next
+ * pod's device would get that number, which containers of the first pod may still open. So such
+ * numbers are occupied while a device is created: by soft-RoCE devices on veths in the pod's
+ * namespace, which are deleted as soon as the device has its number. */
 #pragma once
 
 #include "step_run.h"
@@ -23,8 +23,9 @@ struct placeholders {
 	unsigned n;
 };
 
+/* True if a container of another pod may open this device node. */
 bool soft_roce_number_is_taken(const struct attach_job *, const char *uverbs);
-/* Occupies the lowest free number. -EBUSY: PLACEHOLDERS_MAX are occupied already. */
+/* Occupies the lowest free number. -EBUSY: it would be more than PLACEHOLDERS_MAX. */
 int placeholders_add(struct placeholders *);
 /* Deletes all placeholders; those that cannot be deleted disappear with the pod's namespace. */
 void placeholders_end(struct placeholders *);
