@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* packet_row.h - single RoCE packets of a capture: filters them, and prints each as a line or as
- * JSON. Pure. */
+/* packet_row.h - filters the RoCE packets of a capture, and prints each as a line or as JSON.
+ * Pure. */
 #pragma once
 
 #include <jansson.h>

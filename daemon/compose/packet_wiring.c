@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* packet_wiring.c - packet counting by BPF: inventory, attachments and configuration define the
- * interfaces, packet_ports attaches to them, the sampler reads and the API shows the counters. */
+/* packet_wiring.c - packet counting by BPF. Inventory, attachments and configuration define the
+ * interfaces; packet_ports attaches programs to them; the sampler reads the counters and the API
+ * shows them. */
 #include "bpf_source.h"
 #include "cleanup.h"
 #include "daemon.h"
@@ -57,7 +58,7 @@ void packet_wiring_update(struct daemon *d)
 	if (packet_plan_build(&plan, &node_inventory(d->node)->host, d->routes.attachments,
 			      d->options) < 0) {
 		log_warn("bpf", -ENOMEM,
-			 "which interfaces to watch is not known, going on with those before");
+			 "cannot decide which interfaces to watch, keeping the current ones");
 		return;
 	}
 	if (d->packet_ports)

@@ -18,15 +18,15 @@ struct self_metrics {
 	const char *revision; /* of the sources; NULL = unknown */
 	struct self_counters counters;
 	uint64_t log_lines_dropped;
-	uint64_t oldest_job_us; /* how long the oldest running job has been running; 0 = none is */
-	bool config_ok;		/* the current configuration file is in use */
-	bool config_held;	/* an edit waits for pods to release devices */
-	uint64_t config_digest; /* of the file in use; 0 = none */
+	uint64_t oldest_job_us;	    /* run time of the oldest running job; 0 = none is running */
+	bool config_ok;		    /* the current configuration file is in use */
+	bool config_held;	    /* an edit waits for pods to release devices */
+	uint64_t config_digest;	    /* of the file in use; 0 = none */
 	uint64_t config_generation; /* number of configurations used since the start */
 	char config_group[64];	    /* the group in use; "" = none */
 	uint64_t config_refusals;   /* resources rejected in it */
 	uint64_t tls_expires_s;	    /* 0 = there is no certificate */
-	/* --compat node_exporter: the series that reports whether the collector succeeded. */
+	/* --compat node_exporter is set; did the collector succeed? (a series of its own) */
 	bool compat, compat_success;
 	uint64_t start_unix_ms;
 	uint64_t inventory_generation;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* qp_words.h - names of queue pairs' numbers and failures, from linux/include/rdma/ib_verbs.h.
- * Pure. */
+/* qp_words.h - names of the types, states, completion statuses and events of queue pairs, from
+ * linux/include/rdma/ib_verbs.h. Pure. */
 #pragma once
 
 #include <stdint.h>
@@ -10,7 +10,7 @@ const char *qp_state_name(uint32_t state); /* enum ib_qp_state: "RTS", ...; "unk
 #define N_WC_STATUSES 22
 /* enum ib_wc_status: "RETRY_EXC_ERR"; "UNKNOWN_ERR" */
 const char *wc_status_name(uint32_t status);
-/* The meaning, for people: "the peer does not answer". */
+/* A short explanation: "the peer aborted the request". */
 const char *wc_status_meaning(uint32_t status);
 /* enum ib_event_type: "QP_FATAL"; "UNKNOWN_EVENT" */
 const char *ib_event_name(int event);
