@@ -25,8 +25,7 @@ static inline bool cells_have(const struct cells *c, uint32_t cell)
 	return cell >= c->first && cell - c->first < c->n;
 }
 
-/* Returns the slot of a vendor counter, NO_SLOT to ignore it; called by sources while they list
- * counters. */
+/* Sources call this for each counter that they list. Returns its slot, or NO_SLOT to ignore it. */
 typedef uint32_t layout_slot_fn(const char *name, void *arg);
 
 /* Zero-initialised it is empty. */
@@ -53,10 +52,11 @@ struct layout {
 
 void layout_done(struct layout *);
 
-/* Starts the next port; 0 = the device as a whole. It is added with its first slot. */
+/* Starts the next port; 0 = the device as a whole. A port without slots is not added. */
 void layout_port(struct layout *, const char *device, uint32_t port);
 
-/* Adds a vendor counter to the current port. Returns its slot, or NO_SLOT if it has no meaning. */
+/* Adds a vendor counter to the current port. Returns its slot; NO_SLOT: it has no meaning (n is 0),
+ * or out of memory. */
 uint32_t layout_slot(struct layout *, enum source, const char *name, const struct meaning *meanings,
 		     size_t n);
 /* The same with a constant value. labels: as in struct reading. */
@@ -69,11 +69,11 @@ int layout_finish(struct layout *);
 uint32_t layout_cell(const struct layout *, uint32_t slot);
 /* Frees the slots, once all sources have looked up their cells. */
 void layout_trim(struct layout *);
-/* The vendor counter's name of a cell. */
+/* The name of the vendor counter in a cell. */
 const char *layout_cell_name(const struct layout *, uint32_t cell);
 
-/* Copies the history of ports and counters that still exist. Returns the number of counters of the
- * given source that such ports lost. Both layouts must be finished. */
+/* Copies the history of ports and counters that still exist. Returns how many counters of the given
+ * source were lost on ports that still exist. Both layouts must be finished. */
 size_t layout_inherit(struct layout *, const struct layout *old, enum source);
 
 /* The range of a port's cells. */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* netns_find.c - finds network namespaces independently of their paths.
  *
- * Success: one walk (netns_walk.c) builds a set that serves all callers that were waiting when it
- * began; each caller opens the namespaces it needs. Fails if a namespace cannot be opened although
- * the walk listed it (another walk finds out whether it was removed), or if the set is
- * incomplete. */
+ * Success: one walk (netns_walk.c) builds a set for all callers that were waiting when it began;
+ * each caller opens the namespaces it needs. Fails if the set is incomplete, or if a namespace that
+ * the walk listed cannot be opened; netns_each() then walks again, to learn whether it was removed.
+ */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #include "netns.h"
 #include "netns_walk.h"
 
-/* Maximum number of walks. Another one is run if a namespace that was found could not be opened. */
+/* Maximum number of walks of netns_each(). */
 #define ROUNDS_MAX 3
 
 /* --- shared walks ----------------------------------------------------------------------------- */
@@ -33,7 +33,8 @@ static struct {
 	uint64_t begun, done; /* numbers of the last walk begun and the last one done */
 	bool walking;
 	unsigned waiting;
-	struct shared_set *last; /* set of the last walk; NULL: not needed, or out of memory */
+	struct shared_set
+		*last; /* set of the last walk; NULL: no caller needs it, or out of memory */
 } walks = {.lock = PTHREAD_MUTEX_INITIALIZER, .ended = PTHREAD_COND_INITIALIZER};
 
 static void set_put_locked(struct shared_set *s)
@@ -55,8 +56,8 @@ static void set_put(struct shared_set *s)
 	pthread_mutex_unlock(&walks.lock);
 }
 
-/* Runs a walk without the lock, which it releases and takes again. walks.last holds one reference
- * to the set. */
+/* Releases the lock, runs a walk, and takes the lock again. walks.last holds one reference to the
+ * set. */
 static void take_walk(const struct hw *hw)
 {
 	struct shared_set *s = NULL;
@@ -132,7 +133,8 @@ static const struct netns_found *set_find(const struct netns_set *s, uint64_t in
 	return NULL;
 }
 
-/* A namespace that exists but cannot be opened is unknown (-EAGAIN). */
+/* -ENOENT: the namespace does not exist. -EAGAIN: that is unknown, because the set is incomplete or
+ * the namespace could not be opened. */
 static int open_from(const struct hw *hw, const struct netns_set *s, struct netns_id *id)
 {
 	const struct netns_found *found = set_find(s, id->ino);

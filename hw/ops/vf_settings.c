@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* vf_settings.c - reads and sets the settings of a VF through its PF.
  *
- * Success: one request for all of them.
+ * Success: one request sets all of them.
  * Errors: the PF has no such VF; the driver rejects a setting. In the second case the kernel stops
- * at that setting without naming it, so the settings are made one by one, and the message names all
- * that fail. */
+ * at that setting without naming it, so each is set by a request of its own, and the message names
+ * all that fail. */
 #include "cleanup.h"
 #include "netdev_ops.h"
 #include "rtnl_vf.h"
@@ -93,8 +93,8 @@ static bool is_about_a_field(int code)
 	       code == -EPROTONOSUPPORT;
 }
 
-/* Makes each setting separately; returns the error of the first that failed, with a message that
- * names all. */
+/* Sets each separately. Returns the error of the first that failed, with a message that names all
+ * that failed. */
 static int set_one_by_one(struct nlsock *s, int pf_ifindex, int vf, const struct vf_settings *want,
 			  struct err *e)
 {
@@ -117,8 +117,8 @@ static int set_one_by_one(struct nlsock *s, int pf_ifindex, int vf, const struct
 		       first.msg);
 }
 
-/* A request for a minimum also sets the maximum (rtnl_set_vf()), so the current one is read and
- * kept. If that is unknown, fails: 0 would remove the limit. */
+/* A request that sets the minimum rate also sets the maximum (rtnl_set_vf()), so the current
+ * maximum is read and sent with it. Fails if it is unknown: 0 would remove the limit. */
 static int keep_max_rate(struct nlsock *s, int pf_ifindex, int vf, struct vf_settings *want,
 			 struct err *e)
 {

@@ -10,8 +10,7 @@
 #include "functions.h"
 #include "sysfs.h"
 
-/* Port numbers have 8 bits on the wire (IBTA); drivers are not forced to comply, but real ones do.
- */
+/* Port numbers have 8 bits on the wire (IBTA); all known drivers comply. */
 #define PORTS_MAX 256
 
 /* --- the list ----------------------------------------------------------------------------- */
@@ -107,7 +106,7 @@ static void fill_port(int ports_dir, struct rdma_port *p)
 		p->link_layer = link_layer_parse(text);
 	if (p->rate_bps == 0 && sysfs_str(dir, text, sizeof(text), "rate") > 0)
 		parse_rate(text, &p->rate_bps);
-	/* The partition key distinguishes ports of an InfiniBand fabric only, and each read queries
+	/* Only ports of an InfiniBand fabric differ in their partition key, and each read queries
 	 * the device. */
 	if (p->link_layer == LINK_INFINIBAND && sysfs_u32(dir, &pkey, "pkeys/0") == 0)
 		p->pkey = (uint16_t)pkey;
@@ -143,8 +142,7 @@ static void rdma_sysfs_find_function(int class_dir, int dir, struct rdma_dev *d)
 }
 
 /* Software devices: only rxe has a file `parent` (linux/drivers/infiniband/sw/rxe/rxe_verbs.c), on
- * some kernels in addition to a link to the underlying hardware; siw is an RNIC without a device.
- */
+ * some kernels in addition to the link `device`; siw has node type RNIC and no link `device`. */
 static void find_driver(int dir, struct rdma_dev *d)
 {
 	char text[64];
@@ -291,8 +289,8 @@ void rdma_sysfs_netdevs(const struct hw *hw, struct rdma_dev *d)
 
 /* Each class device has a file `ibdev` with the RDMA device's name and, for umad and issm, a file
  * `port`: linux/drivers/infiniband/core/{uverbs_main,user_mad}.c. RDMA netlink's GET_CHARDEV has
- * the same information, but loads a kernel module if a device has no such client, which a scan must
- * not. */
+ * the same information, but loads a kernel module if a device has no such client. A scan must not
+ * load modules. */
 
 enum chardev_kind { CHARDEV_UVERBS, CHARDEV_UMAD, CHARDEV_ISSM, CHARDEV_UCM };
 

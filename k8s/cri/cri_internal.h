@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cri_internal.h - shared by cri.c, which queries, and cri_connect.c, the connection to a runtime.
+/* cri_internal.h - shared by cri.c (queries) and cri_connect.c (the connection to a runtime).
  *
  * Hooks of calls only store results and set the timer. The timer's callback closes the connection
  * and calls the owner, neither of which may happen in a hook. */
@@ -38,7 +38,7 @@ struct cri {
 	struct file_id sock_id;
 	bool over;	  /* the connection has ended, its client has to be closed */
 	bool up;	  /* the runtime has returned its name and version */
-	bool found;	  /* a runtime has been connected once */
+	bool found;	  /* `up` was set at least once */
 	bool has_version; /* the runtime has returned its version on this connection */
 	struct cri_version version;
 	enum cri_hints hints;
@@ -51,11 +51,12 @@ struct cri {
 	struct cri_details details;
 	struct cri_await await;
 	struct cri_slot slots[CRI_DETAILS_OPEN];
-	bool wanted, asking, got; /* a query is requested; is running; has returned a valid list */
-	bool expecting;		  /* a caller waits for a new sandbox */
-	int refused;		  /* why the answer was not a valid list, 0 = valid, or no answer */
-	uint64_t asked_ms;	  /* when the last query was sent */
-	uint64_t answered_ms;	  /* when the query that returned `list` was sent */
+	/* A query is requested; is running; has returned a valid list. */
+	bool wanted, asking, got;
+	bool expecting;	      /* a caller waits for a new sandbox */
+	int refused;	      /* why the answer was not a valid list, 0 = valid, or no answer */
+	uint64_t asked_ms;    /* when the last query was sent */
+	uint64_t answered_ms; /* when the query that returned `list` was sent */
 	uint64_t next_ms, await_ms;
 	uint64_t silent_since_ms; /* 0 = the last query was answered */
 	bool notify_list, notify_failure, failure_logged;
@@ -69,10 +70,10 @@ struct cri {
 int cri_sockets_open(struct cri *, const char *socket, struct err *);
 void cri_sockets_close(struct cri *);
 void cri_connect(struct cri *);
-/* Records the failure of a query, or of an attempt, that was sent or started at since_ms. */
+/* Records the failure of a query or of an attempt to connect, begun at since_ms. */
 __attribute__((format(printf, 3, 4))) void cri_failed(struct cri *, uint64_t since_ms,
 						      const char *fmt, ...);
-/* Starts again after a pause. */
+/* Connects again after a pause. */
 void cri_lost(struct cri *);
 /* Closes a connection that has ended. */
 void cri_hang_up(struct cri *);
