@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* check_config.c - uses the same readers as a start, and changes nothing. */
+/* check_config.c - reads the configuration as at a start of the daemon, and changes nothing. */
 #include "check_config.h"
 
 #include <stdio.h>
@@ -39,7 +39,8 @@ static void check_listen(struct check *c)
 		check_fail(c, 2, e.msg);
 }
 
-/* Not fatal: without them the daemon runs, but serves nothing over TCP. */
+/* Certificate, tokens, passwords. Not fatal: without them the daemon runs, but does not serve TCP.
+ */
 static void check_guards(struct check *c)
 {
 	struct err e = {0};
@@ -66,8 +67,7 @@ static void check_refusals(struct check *c)
 static void check_config_check_names(struct check *c, unsigned n_unknown)
 {
 	if (n_unknown > 0 && c->pools->n_pools == 0 && c->pools->refusals.n == 0)
-		check_fail(c, 1,
-			   "no resource is named; is a key that is ignored meant to name some?");
+		check_fail(c, 1, "no resource is defined; is one of the ignored keys misspelt?");
 }
 
 /* --- groups ----------------------------------------------------------------------------------- */
@@ -129,7 +129,7 @@ static unsigned count_warnings(const char *text)
 	return n;
 }
 
-/* The kubelet's allocations are not queried. */
+/* Prints which pool takes each device, without the kubelet's allocations. */
 static void explain(struct check *c, const struct host *host)
 {
 	AUTO_FREE char *text = NULL;
@@ -176,7 +176,7 @@ static void conclude(const struct check *c, bool has_file)
 	else if (c->status)
 		fputs("not ok", stdout);
 	else
-		fputs(has_file ? "ok" : "not there, no resources are offered", stdout);
+		fputs(has_file ? "ok" : "does not exist, no resources are offered", stdout);
 	if (c->warnings > 0)
 		printf(", %u warning%s", c->warnings, check_plural(c->warnings));
 	putchar('\n');

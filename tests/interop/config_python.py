@@ -208,7 +208,7 @@ row("not_ok", "an address that is none", {"listen": "localhost:http"}, 'cannot l
 row("not_ok", "one out of range", {"listen": "300.1.1.1:80"}, '"300.1.1.1" is not an IP address', "c.json: not ok", status=2, start=1)
 row("not_ok", "a port that is none", {"listen": ":99999"}, "cannot listen", "c.json: not ok", status=2, start=1)
 row("not_ok", "a key that nobody knows, and no resource", {"pool": [{"resourceName": "a", "selectors": {}}]},
-    'unknown key "pool" (did you mean "pools"?)', "no resource is named", "c.json: not ok, 1 warning", status=1)
+    'unknown key "pool" (did you mean "pools"?)', "no resource is defined", "c.json: not ok, 1 warning", status=1)
 row("not_ok", "another one", {"resourcelists": []}, '(did you mean "resourceList"?)', "c.json: not ok", status=1)
 row("not_ok", "no sysfs", pool(), "no sysfs to scan", "c.json: not ok", status=1, flags=("--sysfs-root", "node/dev"))
 row("not_ok", "nothing there", pool(), "nowhere", "c.json: not ok", status=1, start=1, flags=("--sysfs-root", "nowhere"))
