@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The ports of a node: added, judged and removed sample by sample. */
+/* diagnosis.c - adds, judges and removes the ports of a node, sample by sample. */
 #include "diagnosis_report.h"
 
 #include <errno.h>
@@ -10,7 +10,8 @@
 #include "cleanup.h"
 #include "diagnosis_state.h"
 
-/* A port is removed after this many samples in which it is missing or unreadable. */
+/* After this many samples in which a port is missing or unreadable, its verdicts are closed. A port
+ * that is missing is also removed. */
 #define GONE_AFTER    3
 /* Samples further apart than this many usual intervals have a gap between them. */
 #define GAP_INTERVALS 4
@@ -176,8 +177,8 @@ static void miss_others(struct diagnosis *d)
 
 /* --- one sample of one port ------------------------------------------------------------------- */
 
-/* Adds a sample to the window; a row holds the mean of everything since the row before. -ENOMEM:
- * the sample is not included. */
+/* Adds a sample to the window. row: also completes a row, the mean of the samples since the
+ * previous one. -ENOMEM: the sample is not included. */
 static int fill_window(struct diagnosis *d, struct watched_port *p, const double now[N_SIGNALS],
 		       bool row)
 {
@@ -202,7 +203,7 @@ static int fill_window(struct diagnosis *d, struct watched_port *p, const double
 	return 0;
 }
 
-/* After a gap, or at first, a sample only gives the base values for the rates of the next one. */
+/* The first sample of a port, or after a gap, only gives the base values for the next rates. */
 static void restart_port(struct watched_port *p)
 {
 	port_rates_restart(&p->rates);
@@ -243,7 +244,8 @@ static int diagnosis_take_sample(struct diagnosis *d, struct watched_port *p,
 	history_update(&p->history, o, rates, &d->limits, d->now_ms, p->interval_s,
 		       pause_contradicts(rates, line));
 	signals_make(signals, rates, is_soft_roce(o), o->mtu);
-	/* Pause is measured in times of the line rate, so it is unknown while the rate changes. */
+	/* NICs count pause in bit times of the line, so it is unknown while the line rate changes.
+	 */
 	if (p->history.down || p->history.changed)
 		signals[SIGNAL_PAUSE_RECEIVED] = signals[SIGNAL_PAUSE_SENT] = (double)NAN;
 	/* A link that is still training has errors. */
@@ -252,7 +254,7 @@ static int diagnosis_take_sample(struct diagnosis *d, struct watched_port *p,
 	return fill_window(d, p, signals, row) < 0 ? -ENOMEM : r;
 }
 
-/* Sets the port's load. Only the rule about a PF's VFs reads their share of marks. */
+/* Sets the port's load. ce_share is for VFs only: only the rule about the VFs of a PF reads it. */
 static void set_load(struct diagnosis *d, const struct port_observation *o, size_t i,
 		     const struct watched_port *p)
 {

@@ -23,9 +23,10 @@ struct watched_port {
 	uint32_t index;	       /* of the RDMA device, as in the last sample with the port */
 	uint32_t id;	       /* unique since the start */
 	bool seen_in_tick;     /* the sample of this tick contains it */
-	bool applicable, held;
-	unsigned unseen;  /* consecutive samples without it */
-	uint64_t seen_ms; /* time of the last sample with the port; 0 = none */
+	bool applicable;       /* not InfiniBand */
+	bool held;	       /* a pod has the device */
+	unsigned unseen;       /* consecutive samples without it */
+	uint64_t seen_ms;      /* time of the last sample with the port; 0 = none */
 	uint64_t clear_ms;
 	double interval_s; /* time covered by the last sample; 0: no rates yet */
 	struct port_rates rates;
@@ -57,7 +58,7 @@ struct diagnosis {
 	struct verdict *verdicts;
 	struct verdict_owner {
 		uint32_t port_id;
-		bool reported; /* it is reported as a verdict of its own */
+		bool reported; /* not only as a symptom of another verdict */
 		/* last time at which it was a symptom of another verdict; 0 = never */
 		uint64_t explained_ms;
 	} * owners; /* of each verdict */
@@ -69,8 +70,8 @@ struct diagnosis {
 /* judge.c: applies all rules to one port. Returns 0 or -ENOMEM. */
 int judge_port(struct diagnosis *, const struct observation *, size_t port, struct watched_port *);
 
-/* verdicts.c: the list. */
-/* starts a tick: drops the verdicts that the last one closed */
+/* verdicts.c: the list of verdicts. verdicts_begin() starts a tick and drops the verdicts that the
+ * previous tick closed. */
 void verdicts_begin(struct diagnosis *);
 struct verdict *verdicts_find(struct diagnosis *, uint32_t port_id, enum cause);
 /* NULL: out of memory. */

@@ -90,7 +90,7 @@ struct history {
 	struct balance sent, received;
 	struct flow flow_sent, flow_received;
 	struct tally_sum tally[N_TALLIES];
-	uint32_t samples;     /* samples with rates since watched_ms */
+	uint32_t samples;     /* samples since watched_ms; the first one has no rates */
 	bool packets_moved;   /* packets have been counted at least once */
 	bool above_line_rate; /* a rate of this sample exceeded what the line can carry */
 	uint32_t ignored;

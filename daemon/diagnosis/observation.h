@@ -3,8 +3,8 @@
  * scenario file. Pure.
  *
  * The caller keeps one per port and overwrites it, so nothing is allocated while the ports stay the
- * same. A value that is not visible is NaN, "", 0 or false, as noted at each field, and changes
- * nothing. */
+ * same. A value that is not visible is NaN, "", 0 or false, as noted at each field, and has no
+ * effect on the verdicts. */
 #pragma once
 
 #include <net/if.h>
@@ -32,9 +32,9 @@ struct observed_qps {
 	uint32_t peers;	   /* distinct addresses they are connected to */
 	uint32_t not_ect;  /* queue pairs with ECN bits 00 in their traffic class */
 	uint32_t path_mtu; /* greatest path MTU in bytes; 0 = unknown */
-	/* one_label: the most queue pairs to one peer that share a flow label, unless it is made of
-	 * their numbers. */
 	bool labels_known; /* flow labels of all queue pairs to at least one peer are known */
+	/* Greatest number of queue pairs to one peer that all have the same flow label other than
+	 * 0. */
 	uint32_t one_label;
 	bool failures_known;	       /* the next three fields are valid */
 	uint32_t failed;	       /* entered the error state during the last minute */
@@ -60,11 +60,11 @@ struct port_observation {
 	char function[DEV_ID_SIZE], parent[DEV_ID_SIZE]; /* parent: a VF's PF */
 	char driver[32];
 	char bytes_source[16]; /* as in struct sampled_port, or "bpf" */
-	bool visible;	 /* false: could not be read this time, the fields below are not valid */
-	bool management; /* it carries the node's default route */
-	bool admin_down; /* the netdev was set down by an administrator */
-	bool was_active; /* was active before rocelet first saw it */
-	bool gid_moved;	 /* an address has just moved to another GID index */
+	bool visible;	       /* false: it could not be read, and the fields below are not valid */
+	bool management;       /* it carries the node's default route */
+	bool admin_down;       /* the netdev was set down by an administrator */
+	bool was_active;       /* was active before rocelet first saw it */
+	bool gid_moved;	       /* an address has just moved to another GID index */
 	enum port_state state;
 	enum link_layer link_layer;
 	uint64_t rate_bps; /* bits a second; 0 = unknown */

@@ -3,14 +3,15 @@
 
 #include <math.h>
 
-/* Reads of a running counter that overtake each other differ by at most this. */
+/* If two reads of a running counter arrive in the wrong order, they differ by at most this. */
 #define SMALL_STEP     16
 #define WRAP	       4294967296.0
-/* So many counters that fall in one sample have been reset together. */
+/* If at least this many counters fall in one sample, they were reset together. */
 #define RESET_TOGETHER 2
 /* After this many lower reads in a row, the counter has started over. */
 #define STARTED_OVER   3
-/* Tolerance over line rate, and over one second per second, for clocks and coarse refreshes. */
+/* Rates may exceed the line rate, and times one second per second, by these factors, because clocks
+ * differ and some NICs refresh their counters rarely. */
 #define BEYOND_LINE    1.1
 #define BEYOND_SECOND  1.05
 /* Smallest Ethernet frame. */
@@ -41,13 +42,14 @@ void rates_init(struct rates *r)
 	r->ignored = r->resets = 0;
 }
 
-/* An earlier value that was read later: nothing moved. */
+/* True if `now` is an older value that was read later, so the counter has not moved. */
 static bool is_small_step(double last, double now)
 {
 	return now > 0 && last - now <= SMALL_STEP && now >= last / 2;
 }
 
-/* A wrapped counter continues at about its previous rate; one that started over does not. */
+/* True if the counter wrapped: it continues at about its previous rate, unlike one that started
+ * over. */
 static bool is_wrap(const struct rates *r, int i, double now)
 {
 	double moved = now + WRAP - r->last[i];
@@ -79,7 +81,7 @@ static bool believable(int i, double moved, double interval_s, double line)
 	return true;
 }
 
-/* A ratio is at most 1; objects of a NIC are at most GREATEST. */
+/* A ratio is at most 1; a number of objects of a NIC is at most GREATEST. */
 float rates_gauge(enum series i, double value)
 {
 	bool ratio = i >= SERIES_PCIE_STALLED_READ && i <= SERIES_PCIE_STALLED_WRITE;
@@ -87,7 +89,7 @@ float rates_gauge(enum series i, double value)
 	return value <= (ratio ? BEYOND_SECOND : GREATEST) ? (float)value : NAN;
 }
 
-/* True if it is below its last value, neither by a wrap nor by a read out of order. */
+/* True if the counter fell, and neither a wrap nor a read out of order explains it. */
 static bool fell_back(const struct rates *r, int i, double now)
 {
 	return now < r->last[i] && !is_small_step(r->last[i], now) && !is_wrap(r, i, now);
@@ -106,7 +108,7 @@ static void keep(struct rates *r, int i)
 	r->kept[i] = true;
 }
 
-/* Wait to see whether it has started over or returns to its old total. */
+/* Gives no rate until it is clear whether the counter started over or returns to its old total. */
 static void stay_below(struct rates *r, int i, double now)
 {
 	if (++r->below[i] < STARTED_OVER) {
