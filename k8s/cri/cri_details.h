@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cri_details.h - selects sandboxes whose details must be queried, and keeps known details. Pure.
  *
- * Details are queried once; again, with pauses, if a query failed, or if a ready sandbox has
- * neither a network namespace yet nor the host's. */
+ * Details are queried once. The query is repeated, with pauses, if it failed, or if a ready sandbox
+ * has no network namespace yet and does not use the host's. */
 #pragma once
 
 #include "cri_wire.h"

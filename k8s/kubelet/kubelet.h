@@ -21,9 +21,9 @@ struct kubelet_plugin;
 
 struct kubelet_opts {
 	const char *dir; /* copied */
-	/* auto: registry if that folder exists, legacy if only device-plugins/ does. Decided when
-	 * the first of them exists; not changed if a registry appears later. If the kubelet serves
-	 * kubelet.sock but ignores the registry, we switch to legacy, once. */
+	/* auto: registry if that folder exists, legacy if only device-plugins/ does. The choice is
+	 * made as soon as one of them exists, and stays if a registry appears later. If the kubelet
+	 * serves kubelet.sock but ignores the registry, we switch to legacy, once. */
 	enum registration registration;
 	bool zero_on_close; /* send an empty list before leaving */
 };
@@ -40,8 +40,8 @@ struct kubelet_hooks {
 	void *arg;
 };
 
-/* A pending request. Answer it with exactly one of these functions, now or later, unless the hook
- * `gone` was called, after which it must not be used. */
+/* A pending request. Answer it with exactly one of these functions, now or later. After the hook
+ * `gone` it must not be used. */
 struct plugin_answer;
 
 /* n grants or lists, one per container of the request; the caller keeps them. */
@@ -84,15 +84,15 @@ struct plugin_status {
 
 int kubelet_open(struct kubelet **ret, struct uv_loop_s *, const struct kubelet_opts *,
 		 const struct kubelet_hooks *, struct err *);
-/* Serves a resource ("prefix/name") until it is withdrawn. Does nothing before the first
- * plugin_set_devices(); then creates the socket, and registers after that. -EINVAL: not a valid
- * resource name, -ENAMETOOLONG: not a possible path of a socket, even with a shortened name,
- * -EEXIST: served already. */
+/* Serves a resource ("prefix/name") until it is withdrawn. The socket is created, and then
+ * registered, after the first plugin_set_devices(). -EINVAL: not a valid resource name;
+ * -ENAMETOOLONG: the path of the socket is too long, even with a shortened name; -EEXIST: served
+ * already. */
 int kubelet_serve(struct kubelet_plugin **ret, struct kubelet *, const char *resource,
 		  const struct plugin_hooks *, struct err *);
-/* Sets the complete list; copied. Sent to every watcher that was sent a different one. A list that
- * exceeds the kubelet's 4 MiB is truncated to whole devices, which is logged. -ENOMEM keeps the old
- * list. */
+/* Sets the complete list, which is copied, and sends it to every watcher whose last list differs. A
+ * list that exceeds the kubelet's 4 MiB is truncated to whole devices, which is logged. -ENOMEM
+ * keeps the old list. */
 int plugin_set_devices(struct kubelet_plugin *, const struct plugin_device *, size_t n);
 void plugin_status(const struct kubelet_plugin *, struct plugin_status *ret);
 /* Withdraws the resource: sends an empty list to every watcher, then removes the socket. NULL is
@@ -104,8 +104,7 @@ void kubelet_close(struct kubelet *);
 
 /* --- a successor ------------------------------------------------------------------------------ */
 
-/* The state for a successor: the kubelet does not notice the change, in either way of
- * registration. */
+/* The sockets that a successor takes over, so that the kubelet does not notice the change. */
 struct kubelet_sockets {
 	struct kubelet_socket {
 		char resource[RESOURCE_NAME_SIZE];
@@ -116,12 +115,13 @@ struct kubelet_sockets {
 	size_t n;
 };
 
-/* Closes it and adds the sockets to *ret for a successor: the kubelet's requests, including those
- * not answered yet, wait for it. Call instead of kubelet_close(); not from a hook. NULL is fine. */
+/* Closes the kubelet and adds its sockets to *ret for a successor. The kubelet's requests,
+ * including those not answered yet, wait for the successor. Call instead of kubelet_close(); not
+ * from a hook. NULL is fine. */
 void kubelet_hand_over(struct kubelet *, struct kubelet_sockets *ret);
 /* Takes over the sockets of a predecessor: resources that are served again with the same options
  * need no registration. Sockets not used within 30 s are closed. Call once, before
  * kubelet_serve(). */
 void kubelet_take_over(struct kubelet *, struct kubelet_sockets *take);
-/* Frees it without closing it for the kubelet: another process has it. */
+/* Closes this process' copies of the sockets; those of the successor stay open. */
 void kubelet_sockets_done(struct kubelet_sockets *);
