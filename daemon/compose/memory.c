@@ -22,9 +22,9 @@ void memory_keep_small(void)
 
 /* --- GnuTLS ----------------------------------------------------------------------------------- */
 
-/* As a dependency of libmicrohttpd it is initialised on loading: megabytes of tables and cipher
- * tests that are wasted unless TLS is used. GnuTLS calls the first function (gnutls/gnutls.h,
- * GNUTLS_SKIP_GLOBAL_INIT), libmicrohttpd the other two. */
+/* GnuTLS, a dependency of libmicrohttpd, initialises itself on loading: megabytes of tables and
+ * tests of ciphers, which are useless without TLS. These functions prevent that. GnuTLS calls the
+ * first (gnutls/gnutls.h, GNUTLS_SKIP_GLOBAL_INIT), libmicrohttpd the other two. */
 int _gnutls_global_init_skip(void);
 int _gnutls_global_init_skip(void)
 {
@@ -56,8 +56,8 @@ int memory_start_tls(void)
 
 /* --- code ------------------------------------------------------------------------------------- */
 
-/* Are there relocations in code, which the dynamic linker has modified then (elf(5), DT_TEXTREL and
- * DF_TEXTREL)? */
+/* True if the dynamic linker has modified code, because it contains relocations (elf(5), DT_TEXTREL
+ * and DF_TEXTREL). */
 static bool has_modified_code(const struct dl_phdr_info *object, const ElfW(Phdr) * dynamic)
 {
 	const ElfW(Dyn) *d = (const ElfW(Dyn) *)(object->dlpi_addr + dynamic->p_vaddr);
@@ -82,7 +82,7 @@ static void memory_give_back(uintptr_t start, uintptr_t end)
 
 	start -= start % page;
 	end = (end + page - 1) / page * page;
-	/* If that fails, the pages stay mapped. */
+	/* On failure the pages stay mapped. */
 	(void)madvise((void *)start, end - start, MADV_DONTNEED);
 }
 

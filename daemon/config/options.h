@@ -72,7 +72,7 @@ struct options {
 	/* Actions instead of running the daemon; "" = not given. */
 	char install_cni[OPTION_TEXT_SIZE], uninstall_cni[OPTION_TEXT_SIZE];
 	char remove_features[OPTION_TEXT_SIZE];
-	struct option_list link; /* names of install_cni */
+	struct option_list link; /* for install_cni: names of links to the plugin */
 };
 
 /* Should BPF programs be loaded? */
@@ -100,8 +100,8 @@ enum option_action {
 	ACTION_HELP
 };
 
-/* Called for each problem in the config file that is not an error; options_load() warns of unknown
- * keys only. */
+/* Called for each problem in the config file that is not an error. options_load() reports only
+ * unknown keys in this way. */
 typedef void options_warn_fn(const char *sentence, void *arg);
 
 struct config_file;
@@ -110,12 +110,12 @@ struct json_t;
 /* Sets defaults and flags, without the file. -EINVAL with a message that names the flag. */
 int options_of_flags(struct options *ret, enum option_action *ret_action, int argc,
 		     char *const argv[], struct err *);
-/* Sets the defaults, then the config file with the group of this node, then the flags. The file may
- * be missing unless --config names it, and is not read for actions that need none (--help,
- * --version, --suggest-config, --print-schema). -EINVAL with a message that names flag or file,
- * line and key; *ret is untouched then. ret_file: the file and its group for other parsers, also if
- * the file is invalid; the caller frees it; NULL = not needed. Also used for a reload, with the
- * same arguments and the current file. */
+/* Sets the defaults, then the config file with the group of this node, then the flags. A file that
+ * --config names must exist. Actions that need no file (--help, --version, --suggest-config,
+ * --print-schema) do not read it. -EINVAL with a message that names flag or file, line and key:
+ * *ret is untouched. ret_file: the file and its group for other parsers, also if the file is
+ * invalid; the caller frees it; NULL = not needed. A reload calls this again with the same
+ * arguments. */
 int options_load(struct options *ret, enum option_action *ret_action, struct config_file *ret_file,
 		 int argc, char *const argv[], options_warn_fn *, void *arg, struct err *);
 
@@ -128,8 +128,8 @@ size_t options_overridden(const struct options *, const struct config_file *, ch
 			  size_t size);
 
 /* Parses the top level of a config file's text into *o, without its groups. `name` is for messages.
- * Unknown keys cause warnings, but errors if they resemble a key that guards the TCP listener; the
- * keys of pools (pool_config_key()) are left to pool_config.h. */
+ * An unknown key causes a warning, or an error if it resembles a key that protects the TCP
+ * listener. Keys of pools (pool_config_key()) are left to pool_config.h. */
 int options_parse_json(struct options *o, const char *text, size_t len, const char *name,
 		       options_warn_fn *, void *arg, struct err *);
 
@@ -149,7 +149,7 @@ char *options_json(const struct options *, struct json_t *pools);
  * truncated to size. */
 size_t options_changed(const struct options *, const struct options *, char *names, size_t size);
 
-/* Is it the name of an option, key of the file or flag? */
+/* True for the name of an option, as a key of the file or as a flag. */
 bool option_is_key(const char *name);
 /* The file's keys that are not options, read by pool_config.h. pool_config_key() ignores case and
  * returns N_POOL_CONFIG_KEYS for other keys. */

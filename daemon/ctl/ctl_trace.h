@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ctl_trace.h - a recording as a trace for ui.perfetto.dev: the Trace Event Format, one process per
- * port, one counter track per series, one slice per verdict.
+/* ctl_trace.h - writes a recording as a trace for ui.perfetto.dev, in the Trace Event Format: one
+ * process per port, one counter track per series, one slice per verdict.
  * https://perfetto.dev/docs/getting-started/other-formats (JSON) */
 #pragma once
 

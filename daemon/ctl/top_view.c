@@ -152,7 +152,7 @@ static void sort_name(const struct top_view *v, char *ret, size_t size)
 
 /* --- selection -------------------------------------------------------------------------------- */
 
-/* Row of the selected port in the list; 0 if it is not listed. */
+/* Row of the selected port in the list; the first row (0) if it is not listed. */
 static size_t selected_row(const struct top_view *v, const struct top_model *m, const size_t *order,
 			   size_t n)
 {

@@ -2,9 +2,9 @@
 /* syscalls.h - the system calls that the daemon, its libraries and IPAM plugins make: lists of
  * values.
  *
- * A name that an architecture does not have is no error: x86-64 has "open", arm64 only "openat". A
- * call that is not listed fails with -ENOSYS, like on a kernel without it, which libraries can
- * handle. A call that no part of the daemon may ever make kills it. */
+ * Names that the architecture does not have are ignored: x86-64 has "open", arm64 only "openat". A
+ * call that is not listed fails with -ENOSYS, as on a kernel without it, which libraries can
+ * handle. A call in syscalls_fatal kills the process. */
 #pragma once
 
 #include <stddef.h>
@@ -36,6 +36,6 @@ struct syscall_condition {
 extern const struct syscall_condition syscalls_conditional[];
 extern const size_t n_syscalls_conditional;
 
-/* Calls that kill the daemon, or the plugin that makes them. */
+/* Calls that kill the process that makes them: the daemon or an IPAM plugin. */
 extern const char *const syscalls_fatal[];
 extern const size_t n_syscalls_fatal;

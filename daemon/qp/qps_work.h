@@ -20,8 +20,8 @@ struct qps_work {
 	struct err err;
 };
 
-/* For this host, including the namespaces in which exclusive mode may hide devices. NULL: out of
- * memory. */
+/* Includes the host's other namespaces, which may have RDMA devices of their own in exclusive mode.
+ * NULL: out of memory. */
 struct qps_work *qps_work_new(const struct hw *, const struct host *);
 /* On the worker. */
 void qps_work_run(struct qps_work *);

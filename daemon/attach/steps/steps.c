@@ -75,7 +75,7 @@ int attach_run(struct attach_job *job)
 	struct step_run run;
 	int r = 0;
 
-	/* The attach did nothing, or everything was undone. */
+	/* Nothing to return: the attach changed nothing, or has been undone. */
 	if (job->is_return && job->next == BACK_RECORD && job->record.state == ATTACH_FREE)
 		job->next = N_RETURN_STEPS;
 	run_begin(&run, job);
