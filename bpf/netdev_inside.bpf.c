@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* netdev_inside.bpf.c - netdev properties that no netlink message contains: the netdevs stacked on
- * it, in any namespace (VLANs, macvlans, ipvlans ...), and the settings of its NAPI instances while
- * it is down.
+/* netdev_inside.bpf.c - properties of a netdev that no netlink message contains: the netdevs
+ * stacked on it, in any namespace (VLANs, macvlans, ipvlans ...), and the settings of its NAPI
+ * instances, which netlink does not report while the netdev is down.
  *
- * Never attached. Run on demand (BPF_PROG_TEST_RUN) with the netdev's index in the caller's
- * namespace, and the upper netdev to search for: its id; or 0 and (namespace inode << 32 | index in
- * it); or 0, 0: none. Returns 1 if the netdev was found, and stores the answer in the map. Loops
- * use the helper bpf_loop (Linux 5.17), as the verifier would follow each iteration of a plain
- * loop. Wire facts: dev_index_hash() and netdev_adjacent in linux/net/core/dev.c;
- * linux/net/core/dev.h for the members of NAPI instances (Linux 6.13). */
+ * Never attached. Run on demand (BPF_PROG_TEST_RUN) with three arguments: the netdev's index in the
+ * caller's namespace, and the upper netdev to search for, either by id, or by id 0 and place
+ * (namespace inode << 32 | index in that namespace). 0 and 0: no search. Returns 1 if the netdev
+ * was found, and stores the answer in the map. Loops use the helper bpf_loop (Linux 5.17), as the
+ * verifier would follow each iteration of a plain loop. Sources: dev_index_hash() and
+ * netdev_adjacent in linux/net/core/dev.c; linux/net/core/dev.h for the members of NAPI instances
+ * (Linux 6.13). */
 #include "vmlinux.h"
 
 #include <linux/bpf.h>
