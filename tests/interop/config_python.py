@@ -259,7 +259,7 @@ row("native", "in one of several selectors", pool(network={}, selectors=[{}, {"d
 row("native", "vhost", pool(network={}, selectors={"vdpaType": "vhost"}), "has no netdev", status=2)
 row("native", "soft-RoCE where there is RDMA", pool(softRoce=True, selectors={"isRdma": True}), "isRdma: softRoce makes an RDMA device where there is none", status=2)
 row("native", "by its name", pool(softRoce=True, selectors={"rdmaNames": ["mlx5_0"]}), "rdmaNames: softRoce", status=2)
-row("native", "an accelerator", pool(network={}, deviceType="accelerator"), "an accelerator has no netdev", status=2)
+row("native", "an accelerator", pool(network={}, deviceType="accelerator"), "accelerators, which have no netdev", status=2)
 row("native", "a slot", pool(network={}, kind="shared"), '"interface": "macvlan"', status=2)
 row("native", "without network it is somebody else's", pool(selectors={"drivers": ["vfio-pci"]}), "rocelet.dev/p: 0 devices")
 row("native", "a VF", pool(network={"mtu": 4200}, selectors={"pfNames": ["ens1np0"]}), "rocelet.dev/p: 2 devices", "c.json: ok\n")
