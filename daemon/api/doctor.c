@@ -163,7 +163,8 @@ static void check_drift(struct examination *x, const struct attach_status *a)
 		 "It was changed after the attach, on the host or in the pod.",
 		 "its %s %s from what was set for the pod", settings,
 		 strchr(settings, ',') ? "differ" : "differs");
-	if (a->drift & ~(VF_NODE_GUID | VF_PORT_GUID)) /* GUIDs are not set again in a pod */
+	/* No repair sets GUIDs in a pod, or creates an RDMA device there. */
+	if (a->drift & ~(VF_NODE_GUID | VF_PORT_GUID | ATTACH_DRIFT_RDMA))
 		make_fixable(f);
 }
 

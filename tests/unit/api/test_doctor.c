@@ -343,20 +343,25 @@ static void test_a_device_missing_in_its_pod_is_not_fixable(void **state)
 	patient_done(&p);
 }
 
-static void test_guids_are_never_fixed(void **state)
+static void test_what_no_repair_can_set_is_not_fixable(void **state)
 {
-	struct patient p;
-	struct doctor d;
+	static const unsigned drifts[] = {VF_NODE_GUID | VF_PORT_GUID, ATTACH_DRIFT_RDMA,
+					  VF_PORT_GUID | ATTACH_DRIFT_RDMA};
 
 	(void)state;
-	patient_init(&p);
-	p.attachments.status[0].drift = VF_NODE_GUID | VF_PORT_GUID;
-	assert_int_equal(doctor_build(&d, &p.in), 0);
-	for (size_t i = 0; i < d.n; i++)
-		assert_false(d.findings[i].kind == FINDING_DRIFT && d.findings[i].fixable);
-	doctor_done(&d);
-	assert_int_equal(count(&p.in, FINDING_DRIFT), 1);
-	patient_done(&p);
+	for (size_t k = 0; k < ARRAY_SIZE(drifts); k++) {
+		struct patient p;
+		struct doctor d;
+
+		patient_init(&p);
+		p.attachments.status[0].drift = drifts[k];
+		assert_int_equal(doctor_build(&d, &p.in), 0);
+		for (size_t i = 0; i < d.n; i++)
+			assert_false(d.findings[i].kind == FINDING_DRIFT && d.findings[i].fixable);
+		doctor_done(&d);
+		assert_int_equal(count(&p.in, FINDING_DRIFT), 1);
+		patient_done(&p);
+	}
 }
 
 /* After the start there is an earlier one to go by, at the start there is none. */
@@ -422,7 +427,7 @@ TEST_GROUP(doctor)
 		cmocka_unit_test(test_the_security_module_is_named),
 		cmocka_unit_test(test_a_kubelet_that_does_not_look_into_the_registry),
 		cmocka_unit_test(test_a_device_missing_in_its_pod_is_not_fixable),
-		cmocka_unit_test(test_guids_are_never_fixed),
+		cmocka_unit_test(test_what_no_repair_can_set_is_not_fixable),
 		cmocka_unit_test(test_a_rejected_file_at_and_after_the_start),
 		cmocka_unit_test(test_every_kind_and_reason_has_words),
 	};
