@@ -244,8 +244,7 @@ static int diagnosis_take_sample(struct diagnosis *d, struct watched_port *p,
 	history_update(&p->history, o, rates, &d->limits, d->now_ms, p->interval_s,
 		       pause_contradicts(rates, line));
 	signals_make(signals, rates, is_soft_roce(o), o->mtu);
-	/* NICs count pause in bit times of the line, so it is unknown while the line rate changes.
-	 */
+	/* Pause is counted in times that depend on the line rate: unknown while that changes. */
 	if (p->history.down || p->history.changed)
 		signals[SIGNAL_PAUSE_RECEIVED] = signals[SIGNAL_PAUSE_SENT] = (double)NAN;
 	/* A link that is still training has errors. */

@@ -33,8 +33,7 @@ static struct {
 	uint64_t begun, done; /* numbers of the last walk begun and the last one done */
 	bool walking;
 	unsigned waiting;
-	struct shared_set
-		*last; /* set of the last walk; NULL: no caller needs it, or out of memory */
+	struct shared_set *last; /* set of the last walk; NULL: unused, or out of memory */
 } walks = {.lock = PTHREAD_MUTEX_INITIALIZER, .ended = PTHREAD_COND_INITIALIZER};
 
 static void set_put_locked(struct shared_set *s)
