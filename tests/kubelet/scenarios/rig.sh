@@ -65,6 +65,6 @@ check "the pod runs on" "[[ '$before' == \$(pod_pid a) ]]"
 
 say "the checkpoint lacks the last list"
 json "doc['Data']['RegisteredDevices'].pop('$RESOURCE') and False or json.dumps(doc)" <"$CHECKPOINT" >"$CHECKPOINT.old"
-check "as if an older state had been written last" "! grep -q '$RESOURCE' $CHECKPOINT.old"
+check "as if an older state had been written last" "json \"'$RESOURCE' in doc['Data']['RegisteredDevices']\" <$CHECKPOINT.old | grep -qx False"
 mv "$CHECKPOINT.old" "$CHECKPOINT"
 check_within 30 "whoever waits for the list gets it" "[[ \$(registered $RESOURCE) == 'uverbs0 uverbs1 uverbs2 uverbs3' ]]"
