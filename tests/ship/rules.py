@@ -49,7 +49,7 @@ def tested(rules, alert):
         with open(os.path.join(folder, "rules.yaml"), "w") as f:
             f.write(rules)
         for text in TEST_FILES.values():
-            of_file = yaml.safe_load(text)
+            of_file = yaml.load(text, yaml.BaseLoader)  # "0x100" is a hundred zeros, no number
             of_file["tests"] = [{**test, "alert_rule_test": cases, "promql_expr_test": []} for test in of_file["tests"]
                                 if (cases := [case for case in test.get("alert_rule_test", []) if case["alertname"] == alert])]
             with open(os.path.join(folder, "tests.yaml"), "w") as f:
@@ -84,7 +84,7 @@ def mutants():
         start = SOURCE.index(f"alert: {name}\n")
         end = SOURCE.index("labels:", start)
         rule = SOURCE[start:end]
-        conditions = [line for line in rule.splitlines(True) if re.match(r" +(and|unless|for:) ", line) and line.count("(") == line.count(")")]
+        conditions = [line for line in rule.splitlines(True) if re.match(r" +(and|unless|for:(?! 0s)) ", line) and line.count("(") == line.count(")")]
         needless = [line.strip() for line in conditions if not tested(SOURCE[:start] + rule.replace(line, "", 1) + SOURCE[end:], name)]
         check(f"a test needs every condition of {name} ({len(conditions)})", "; ".join(needless))
 
