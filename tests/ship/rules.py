@@ -105,6 +105,15 @@ def families():
             check("what is recorded is used after that", ", ".join(unknown))
 
 
+def causes():
+    """Each cause has an alert, also one that is new: rules name only the causes that have alerts of their own, and those exist."""
+    existing = set(re.findall(r"^## (\w+)$", read(TOP, "docs/runbook.md"), re.M))
+    taken = {cause for rule in RULES for cause in re.findall(r'roce_diagnosis\{cause="(\w+)"\}', rule["expr"])}
+    for name in "RoceletDiagnosisCritical", "RoceletDiagnosisWarning":
+        left_out = re.findall(r'roce_diagnosis\{cause!="(\w+)"\}', ALERTS[name]["expr"])
+        check(f"{name} leaves out exactly the causes that have alerts of their own", *set(left_out) ^ taken, *taken - existing)
+
+
 def leads(rule):
     """The labels that the links of an alert need: it must have each, or what opens is another port or node."""
     texts = " ".join(text for key, text in rule["annotations"].items() if key.endswith("_url"))
@@ -183,7 +192,7 @@ def operator():
     check("and are installed with the monitor", "" if "prometheusrule.yaml" in listed else "they are not")
 
 
-for judge in units, coverage, families, conventions, alertmanager, page, links, operator:
+for judge in units, coverage, families, causes, conventions, alertmanager, page, links, operator:
     judge()
 if sys.argv[2:] == ["mutants"]:
     mutants()
