@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Judges the alerts on rocelet itself in a real Prometheus that scrapes real daemons: none is there, all are well, one is killed, one hangs, their targets
-are gone.
+"""Judges alerts in a real Prometheus that scrapes real daemons. On rocelet itself: none is there, all are well, one is killed, one hangs, their targets are
+gone. On a cable: a PF and a VF of it lose their link.
 
   alerts.py DAEMON MK_SYSFS PROMETHEUS
 
@@ -15,6 +15,7 @@ import contextlib
 import os
 import signal
 import sys
+import time
 
 from checks import TOP, check, end
 from live_prometheus import Prometheus, becomes, free_port, quick_rules
@@ -31,6 +32,27 @@ def firing(prometheus):
     """{(alert, node)} of those that speak of rocelet's own absence; None: it does not answer."""
     found = prometheus.ask('ALERTS{alertstate="firing", alertname=~"Rocelet(All)?Down"}')
     return None if found is None else {(f["metric"]["alertname"], f["metric"].get("node", "")) for f in found}
+
+
+def cut(prometheus, node):
+    """The link of a PF goes down, and its VF's with it: one cable, one alert of each kind."""
+    def of_links():
+        found = prometheus.ask('ALERTS{alertstate="firing", alertname=~"RoceletLink.*|RoceletDiagnosis.*"}') or []
+        return {(f["metric"]["alertname"], f["metric"]["node"], f["metric"]["device"]) for f in found}
+    for device in diagnosis_python.PF, diagnosis_python.VF:
+        node.story(device).play(diagnosis_python.TRAFFIC)
+    vf = f'function:roce_vf_info:pf{{instance="hung", device="{diagnosis_python.VF}", pf="{diagnosis_python.PF}"}}'
+    check("a VF is known as one of its PF", "" if becomes(lambda: prometheus.ask(vf)) else str(prometheus.ask("function:roce_vf_info:pf")))
+    check("while links are up, none alerts", *(str(alert) for alert in of_links()))
+    for device in diagnosis_python.PF, diagnosis_python.VF:
+        node.stories[device].play()
+        node.stories[device].state("1: DOWN", "3: Disabled")
+    for netdev in "ens1np0", "ens1v0":
+        node.link(netdev, False)
+    wanted = {(alert, "hung", diagnosis_python.PF) for alert in ("RoceletLinkFlap", "RoceletLinkDown")}
+    becomes(lambda: of_links() >= wanted)
+    time.sleep(3)  # a VF's verdict comes a sample later
+    check("a cable that is cut is one alert of each kind", "" if of_links() == wanted else f"{of_links()} fire")
 
 
 def fire(prometheus, what, unseen, *wanted):
@@ -54,6 +76,7 @@ with contextlib.ExitStack() as stack:
     nodes = {name: stack.enter_context(diagnosis_python.Node(flags=["--listen", address])) for name, address in addresses.items()}
     prometheus.set_targets("rocelet", addresses)
     fire(prometheus, "two that answer end it", 0)
+    cut(prometheus, nodes["hung"])
     nodes["killed"].process.kill()
     nodes["killed"].process.wait()
     fire(prometheus, "one that was killed is down, and no outage", 1, KILLED)

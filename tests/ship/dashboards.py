@@ -71,6 +71,50 @@ def explained(panel):
     return [f"{panel['title']}: {problem}" for problem in problems]
 
 
+def fields(panel):
+    """{name of a value in the answer: its title} of a table."""
+    organized = next(t["options"] for t in panel["transformations"] if t["id"] == "organize")
+    return organized.get("renameByName", {})
+
+
+def wrong_table(panel):
+    """Several queries of a table are one table, and each number in it has a title."""
+    if len(panel["targets"]) == 1:
+        return []
+    names = [f"Value #{query['refId']}" for query in panel["targets"]]
+    hidden = next(t["options"] for t in panel["transformations"] if t["id"] == "organize")["excludeByName"]
+    problems = [] if panel["transformations"][0]["id"] == "merge" else ["its queries are not one table"]
+    problems += [f"{name} has no title" for name in names if not hidden.get(name) and not fields(panel).get(name)]
+    return [f"{panel['title']}: {problem}" for problem in problems]
+
+
+def wrong_sentences():
+    """A text fits its panel: one text is not of panels of two kinds, "worst first" is of a list that is sorted, and no word is there twice."""
+    panels = [(name, panel) for name, dashboard in DASHBOARDS.items() for panel in all_panels(dashboard)]
+    kinds = {}
+    for _, panel in panels:
+        kinds.setdefault(panel["description"], set()).add(panel["type"])
+    problems = [f"of panels of two kinds: {text}" for text, of in kinds.items() if len(of) > 1]
+    problems += [f"{name}: {p['title']}: it is not sorted" for name, p in panels if "worst first" in p["description"] and not p["targets"][0]["expr"].startswith("sort_desc(")]
+    problems += [f"{name}: {p['title']}: {p['description']}" for name, p in panels if re.search(r"\b(\w{4,})\b( of the | )\1\b", p["description"], re.I)]
+    check("texts of panels fit them", *problems)
+
+
+def named(board, title):
+    return next((panel for panel in all_panels(DASHBOARDS[board]) if panel["title"] == title), None)
+
+
+def at_night():
+    """What is asked first: does the agent answer, which nodes are not seen, whose pods have the verdicts, and which pool is out."""
+    first = [panel["title"] for panel in DASHBOARDS["node.json"]["panels"][:3]]
+    check("a node begins with its agent and the age of its numbers", *([] if first == ["Agent", "Agent", "Last sample"] else [f"it begins with {first}"]))
+    for board in "fleet.json", "node.json":
+        pools = named(board, "Pools")
+        titles = set(fields(pools).values()) if pools else set()
+        check(f"{board} has the capacity of each pool", *(f"no {word}" for word in sorted({"Total", "Allocated", "Free", "Unhealthy"} - titles)))
+    check("a port has its pods", *([] if named("port.json", "Pods") else ["it has not"]))
+
+
 def broken_links(dashboard):
     """Links to dashboards and the variables that they set."""
     by_uid = {d["uid"]: {v["name"] for v in d["templating"]["list"]} for d in DASHBOARDS.values()}
@@ -123,6 +167,7 @@ def as_grafana_wants_them():
                 problems += [f"{panel['title']}: no rule {r}" for r in set(re.findall(r"(?:port|cluster):\w+:\w+", bare)) - recorded]
                 problems += [f"{panel['title']}: an average"] if re.search(r"\bavg\b", bare) else []
             problems += explained(panel)
+            problems += wrong_table(panel) if panel["type"] == "table" else []
             problems += [f"{panel['title']}: {link['url']}" for link in panel["links"] if link["url"].partition("#")[2] not in headings]
         problems += broken_links(dashboard)
         problems += [] if [a["name"] for a in dashboard["annotations"]["list"]] == ["Verdicts"] else ["verdicts are no annotations"]
@@ -153,8 +198,13 @@ def sample(name, labels, value):
     return f"{name}{{{','.join(f'{k}={json.dumps(v)}' for k, v in labels.items())}}} {value}\n"
 
 
+# A VF of made0, which a pod of its own has.
+VF = {"device": "made1", "port": "1", "pci": "0000:18:00.1", "parent": INFO["pci"], "driver": INFO["driver"], "link_layer": "Ethernet", "function": "vf",
+      "namespace": "train", "pod": "of-vf", "container": "c"}
+
+
 def made_page(began):
-    page, seconds = "", time.monotonic() - began
+    page, seconds = sample("roce_port_info", VF, 1), time.monotonic() - began
     rows = re.findall(r"^\| `(\w+)` \| (\w+) \| (.*?) \|", read("docs/reference/metrics.md"), re.M)
     for name, kind, column in {row[0]: row for row in rows}.values():
         for i, labels in enumerate(labelled(name, column)):
@@ -192,15 +242,42 @@ def find_something(daemon_path, mk_sysfs, prometheus):
     threading.Thread(target=made.serve_forever, daemon=True).start()
     with diagnosis_python.Node(flags=["--listen", address]) as node:
         node.story(diagnosis_python.PF).play(diagnosis_python.TRAFFIC, diagnosis_python.MARKED)
+        # One that answered, and does no longer.
+        gone = http.server.ThreadingHTTPServer(("127.0.0.1", 0), MadePage)
+        threading.Thread(target=gone.serve_forever, daemon=True).start()
         with Prometheus(prometheus, ["made", "real"], read(MONITORING, "rules.yaml")) as running:
-            running.set_targets("made", {"made": f"127.0.0.1:{made.server_port}"})
+            running.set_targets("made", {"made": f"127.0.0.1:{made.server_port}", "gone": f"127.0.0.1:{gone.server_port}"})
             running.set_targets("real", {"real": address})
+            check("Prometheus scrapes all of them", *([] if becomes(lambda: len(running.ask("up == 1 and on (instance) rocelet_build_info") or []) == 3) else ["it does not"]))
+            gone.shutdown()
+            gone.server_close()
             judge_queries(running)
+            judge_absence(running)
     made.shutdown()
 
 
+def finds(running, board, title, wanted, **chosen):
+    """The first query of a panel finds what is wanted of its results, as [(labels, value)]."""
+    panel, found = named(board, title), []
+
+    def found_it():
+        found[:] = [(r["metric"], float(r["value"][1])) for r in running.ask(set_in(panel["targets"][0]["expr"], {**VARIABLES, **chosen})) or []]
+        return wanted(found)
+    check(f"{board}: {title}, of {chosen or 'all'}", *([] if panel and becomes(found_it) else [f"it finds {found[:3]}"]))
+
+
+def judge_absence(running):
+    finds(running, "node.json", "Agent", lambda found: [value for _, value in found] == [1], instance="made")
+    finds(running, "node.json", "Agent", lambda found: [value for _, value in found] == [0], instance="gone")
+    finds(running, "node.json", "Last sample", lambda found: found and found[0][1] > 60, instance="gone")
+    finds(running, "node.json", "Open problems", lambda found: found == [], instance="gone")
+    finds(running, "fleet.json", "Nodes that are not seen", lambda found: [labels["instance"] for labels, _ in found] == ["gone"])
+    finds(running, "fleet.json", "Verdicts", lambda found: any(labels.get("pod") == "a" and labels.get("namespace") == "train" for labels, _ in found))
+    # A verdict on a PF is one of the pods that have its VFs.
+    finds(running, "pod.json", "Verdicts on its ports", lambda found: any(labels["device"] == "made0" for labels, _ in found), pod="of-vf")
+
+
 def judge_queries(running):
-    check("Prometheus scrapes both", *([] if becomes(lambda: len(running.ask("up == 1") or []) == 2) else ["it does not"]))
     for name, dashboard in DASHBOARDS.items():
         for panel in all_panels(dashboard):
             for query in panel["targets"]:
@@ -223,6 +300,8 @@ def judge_queries(running):
 made_of_their_source()
 as_grafana_wants_them()
 by_links()
+wrong_sentences()
+at_night()
 as_grafanas_types()
 find_something(*sys.argv[1:4])
 end()

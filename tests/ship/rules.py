@@ -44,16 +44,19 @@ def promtool(*args):
 
 def tested(rules, alert):
     """What the unit tests of an alert say of other rules; nothing where they agree."""
-    tests = [{**test, "alert_rule_test": cases} for text in TEST_FILES.values() for test in yaml.safe_load(text)["tests"]
-             if (cases := [case for case in test.get("alert_rule_test", []) if case["alertname"] == alert])]
+    complaints = ""
     with tempfile.TemporaryDirectory() as folder:
         with open(os.path.join(folder, "rules.yaml"), "w") as f:
             f.write(rules)
-        with open(os.path.join(folder, "tests.yaml"), "w") as f:
-            # In another order an alert sees what is recorded a minute late, and seems to wait for it.
-            order = [group["name"] for group in GROUPS]
-            yaml.safe_dump({"rule_files": ["rules.yaml"], "evaluation_interval": "1m", "group_eval_order": order, "tests": tests}, f)
-        return promtool("test", "rules", f.name)
+        for text in TEST_FILES.values():
+            of_file = yaml.load(text, yaml.BaseLoader)  # "0x100" is a hundred zeros, no number
+            of_file["tests"] = [{**test, "alert_rule_test": cases, "promql_expr_test": []} for test in of_file["tests"]
+                                if (cases := [case for case in test.get("alert_rule_test", []) if case["alertname"] == alert])]
+            with open(os.path.join(folder, "tests.yaml"), "w") as f:
+                # In another order an alert sees what is recorded a minute late, and seems to wait for it.
+                yaml.safe_dump({**of_file, "rule_files": ["rules.yaml"], "group_eval_order": [group["name"] for group in GROUPS]}, f)
+            complaints += promtool("test", "rules", f.name) if of_file["tests"] else ""
+    return complaints
 
 
 # --- by promtool --------------------------------------------------------------------------------
@@ -81,7 +84,7 @@ def mutants():
         start = SOURCE.index(f"alert: {name}\n")
         end = SOURCE.index("labels:", start)
         rule = SOURCE[start:end]
-        conditions = [line for line in rule.splitlines(True) if re.match(r" +(and|unless|for:) ", line) and line.count("(") == line.count(")")]
+        conditions = [line for line in rule.splitlines(True) if re.match(r" +(and|unless|for:(?! 0s)) ", line) and line.count("(") == line.count(")")]
         needless = [line.strip() for line in conditions if not tested(SOURCE[:start] + rule.replace(line, "", 1) + SOURCE[end:], name)]
         check(f"a test needs every condition of {name} ({len(conditions)})", "; ".join(needless))
 
@@ -100,6 +103,15 @@ def families():
         recorded |= {rule["record"]} if "record" in rule else set()
         if unknown:
             check("what is recorded is used after that", ", ".join(unknown))
+
+
+def causes():
+    """Each cause has an alert, also one that is new: rules name only the causes that have alerts of their own, and those exist."""
+    existing = set(re.findall(r"^## (\w+)$", read(TOP, "docs/runbook.md"), re.M))
+    taken = {cause for rule in RULES for cause in re.findall(r'roce_diagnosis\{cause="(\w+)"\}', rule["expr"])}
+    for name in "RoceletDiagnosisCritical", "RoceletDiagnosisWarning":
+        left_out = re.findall(r'roce_diagnosis\{cause!="(\w+)"\}', ALERTS[name]["expr"])
+        check(f"{name} leaves out exactly the causes that have alerts of their own", *set(left_out) ^ taken, *taken - existing)
 
 
 def leads(rule):
@@ -129,8 +141,39 @@ def conventions():
     for record in RECORDS:
         used = FLEET.count(f"`{record}`") + sum(record in rule["expr"] for rule in RULES)
         check(f"{record} is named as records are, and for something",
-              "" if re.fullmatch(r"(function|port|cluster):[a-z_]+:[a-z_]*[a-z0-9]+", record) and used else "it is not")
+              "" if re.fullmatch(r"(function|port|pool|node|cluster):[a-z_]+:[a-z_]*[a-z0-9]+", record) and used else "it is not")
     check("docs/fleet.md has no alert that there is not", ", ".join(set(re.findall(r"\n### (\w+)\n", FLEET)) - ALERTS.keys()))
+
+
+def alertmanager():
+    """The example in docs/fleet.md: its alerts are ours, and alerts that it groups or inhibits have those labels."""
+    example = yaml.safe_load(re.search(r"```yaml\n(route:\n.*?)```", FLEET, re.S)[1])
+    labels = {"alertname", "severity", "cluster", "instance", "node", "device", "port", "pf", "cause"}
+    routes, inhibitions, problems = [example["route"], *example["route"]["routes"]], example["inhibit_rules"], []
+    matchers = [m for r in routes for m in r.get("matchers", [])] + [m for r in inhibitions for side in ("source", "target") for m in r[side + "_matchers"]]
+    for matcher in matchers:
+        name, how, value = re.fullmatch(r'(\w+)\s*(=~|=)\s*"?([^"]*)"?', matcher).groups()
+        if name == "alertname":
+            problems += [] if any(re.fullmatch(value, alert) if how == "=~" else value == alert for alert in ALERTS) else [f"no alert is {value}"]
+        problems += [] if name in labels else [f"no label {name}"]
+    problems += [f"no label {name}" for r in routes for name in r.get("group_by", []) if name not in labels]
+    problems += [f"no label {name}" for r in inhibitions for name in r["equal"] if name not in labels]
+    of_causes = [r for r in routes if {"node", "cause"} <= set(r.get("group_by", []))]
+    problems += [] if of_causes else ["no route groups by node and cause"]
+    grouped = " ".join(m for r in of_causes for m in r["matchers"])
+    problems += [f"{name} has a cause and is not grouped by it" for name, rule in ALERTS.items()
+                 if "roce_diagnosis" in rule["expr"] and not re.fullmatch(re.search(r'alertname=~"([^"]*)"', grouped)[1], name)]
+    check("the example for Alertmanager fits the alerts", *problems)
+
+
+def page():
+    """The first word of each link to a node's page is a view of the page."""
+    source = read(TOP, "daemon/web/main.js")
+    views = set(re.findall(r"{word: '(\w*)', title", source)) | set(re.findall(r"words\[0\] === '(\w+)' && words", source))
+    words = {(name, word) for name, rule in ALERTS.items() for word in re.findall(r"#(\w+)", rule["annotations"].get("page_url", ""))}
+    check("links to a node's page lead to views that it has", *(f"{name}: #{word}" for name, word in sorted(words) if word not in views))
+    of_pools = {name for name, rule in ALERTS.items() if "rocelet_resource_" in rule["expr"] and "page_url" in rule["annotations"]}
+    check("those of a pool lead to the pool", *(name for name in sorted(of_pools) if "#pools?q={{ $labels.resource }}" not in ALERTS[name]["annotations"]["page_url"]))
 
 
 def links():
@@ -149,7 +192,7 @@ def operator():
     check("and are installed with the monitor", "" if "prometheusrule.yaml" in listed else "they are not")
 
 
-for judge in units, coverage, families, conventions, links, operator:
+for judge in units, coverage, families, causes, conventions, alertmanager, page, links, operator:
     judge()
 if sys.argv[2:] == ["mutants"]:
     mutants()

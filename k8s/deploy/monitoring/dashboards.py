@@ -29,7 +29,7 @@ TOP = ["5", "10", "20", "50"]
 RANKS = [{"type": "value", "options": {"1": {"text": "information", "color": "blue"}, "2": {"text": "warning", "color": "orange"},
                                        "3": {"text": "critical", "color": "red"}}}]
 KINDS = {"series": "timeseries", "table": "table", "stat": "stat", "states": "state-timeline"}
-HEIGHT = 8
+HEIGHT = 8  # of a row's panels, if the row does not say otherwise
 
 
 def expanded(expression):
@@ -101,6 +101,8 @@ def field_config(board, panel):
         defaults["min"], defaults["links"] = 0, series_links(board, panel)
     if kind == "states" or "roce_diagnosis{" in panel["queries"][0][1] and kind == "table":
         defaults["mappings"] = RANKS
+    if "words" in panel:
+        defaults["mappings"] = [{"type": "value", "options": {str(value): {"text": text, "color": color} for value, (text, color) in panel["words"].items()}}]
     return {"defaults": defaults, "overrides": table_links() if kind == "table" else []}
 
 
@@ -120,15 +122,23 @@ def target(i, panel, legend, expression):
     return {**made, "instant": panel.get("kind") == "stat", "range": panel.get("kind") != "stat"}
 
 
-def made_panel(board, number, panel, x, y):
+def transformations(panel):
+    """The queries as one table: each number under its title, and without labels that say nothing."""
+    names = ["Value"] if len(panel["queries"]) == 1 else [f"Value #{chr(ord('A') + i)}" for i in range(len(panel["queries"]))]
+    titles = {name: title for name, (title, _) in zip(names, panel["queries"]) if title}
+    hidden = {name: True for name in ("Time", "__name__", "job", *names) if name not in titles}
+    return [*([{"id": "merge", "options": {}}] if len(names) > 1 else []), {"id": "organize", "options": {"excludeByName": hidden, "renameByName": titles}}]
+
+
+def made_panel(board, number, panel, x, y, height):
     kind = panel.get("kind", "series")
     made = {
         "id": number, "type": KINDS[kind], "title": panel["title"], "description": panel["help"], "datasource": SOURCE,
-        "gridPos": {"x": x, "y": y, "w": panel.get("width", 12), "h": HEIGHT}, "links": links(panel), "fieldConfig": field_config(board, panel),
+        "gridPos": {"x": x, "y": y, "w": panel.get("width", 12), "h": height}, "links": links(panel), "fieldConfig": field_config(board, panel),
         "targets": [target(i, panel, *query) for i, query in enumerate(panel["queries"])], "options": OPTIONS[kind],
     }
     if kind == "table":
-        made["transformations"] = [{"id": "organize", "options": {"excludeByName": {"Time": True, "__name__": True, "job": True}}}]
+        made["transformations"] = transformations(panel)
     return made
 
 
@@ -136,22 +146,23 @@ def panels(board, rows):
     made, y = [], 0
     for row in rows:
         made.append({"id": len(made) + 1, "type": "row", "title": row["title"], "collapsed": False, "panels": [], "gridPos": {"x": 0, "y": y, "w": 24, "h": 1}})
-        x, y = 0, y + 1
+        x, y, height = 0, y + 1, row.get("height", HEIGHT)
         for panel in row["panels"]:
             if x + panel.get("width", 12) > 24:
-                x, y = 0, y + HEIGHT
-            made.append(made_panel(board, len(made) + 1, panel, x, y))
+                x, y = 0, y + height
+            made.append(made_panel(board, len(made) + 1, panel, x, y, height))
             x += panel.get("width", 12)
-        y += HEIGHT
+        y += height
     return made
 
 
 def annotations(board):
     """Open verdicts, on every chart; of a fleet only the critical ones."""
-    worst = " == 3" if board == "fleet" else ""
+    verdicts = {"fleet": "roce_diagnosis{<fleet>} == 3", "pod": "roce_diagnosis{<fleet>} and on (cluster, instance, device, port) port:roce_pods:info{<pod>}"}
+    shown = verdicts.get(board, f"roce_diagnosis{{<{board}>}}")
     return [{"name": "Verdicts", "datasource": SOURCE, "enable": True, "hide": False, "iconColor": "red", "titleFormat": "{{cause}}",
              "textFormat": "{{instance}} {{device}}/{{port}}", "tagKeys": "cause",
-             "expr": expanded(f"max by (instance, device, port, cause) (roce_diagnosis{{<{board}>}}){worst}")}]
+             "expr": expanded(f"max by (instance, device, port, cause) ({shown})")}]
 
 
 def dashboard(source):
