@@ -12,17 +12,14 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# An overlay without an AppArmor profile has nothing that the component could replace.
-PLAIN, WITH_PROFILE = ["observe", "device-plugin"], ["native", "native-surge", "native-versioned", "multus", "multus-uninstall"]
+OVERLAYS = ["observe", "device-plugin", "native", "native-surge", "native-versioned", "multus", "multus-uninstall"]
 
 
 def render(kubectl, overlay):
     with tempfile.TemporaryDirectory() as folder:
         here = os.path.relpath(HERE, os.path.realpath(folder))
         with open(folder + "/kustomization.yaml", "w", encoding="utf-8") as f:
-            f.write(f"resources: [{here}/overlays/{overlay}]\n")
-            if overlay in WITH_PROFILE:
-                f.write(f"components: [{here}/components/before-1.30]\n")
+            f.write(f"resources: [{here}/overlays/{overlay}]\ncomponents: [{here}/components/before-1.30]\n")
         done = subprocess.run([kubectl, "kustomize", folder], capture_output=True, text=True, check=False)
     if done.returncode != 0 or done.stderr:
         sys.exit(f"{overlay}: {done.stderr}")
@@ -32,7 +29,7 @@ def render(kubectl, overlay):
 def main():
     kubectl, folder = sys.argv[1], (sys.argv[2:] or [os.path.join(HERE, "before-1.30")])[0]
     os.makedirs(folder, exist_ok=True)
-    for overlay in PLAIN + WITH_PROFILE:
+    for overlay in OVERLAYS:
         with open(f"{folder}/{overlay}.yaml", "w", encoding="utf-8") as f:
             f.write(f"# Made of overlays/{overlay}: make golden. The reasons are there.\n{render(kubectl, overlay)}")
 

@@ -40,14 +40,18 @@ def render(overlay, *components):
 
 @functools.lru_cache
 def rendered(overlay, *components):
+    found, = [d for d in all_of(overlay, *(f"groups/{name}" for name in components)) if d["kind"] == "DaemonSet"]
+    return found
+
+
+def all_of(overlay, *components):
     with tempfile.TemporaryDirectory() as folder:
         deploy = os.path.relpath(DEPLOY, os.path.realpath(folder))
         with open(folder + "/kustomization.yaml", "w", encoding="utf-8") as f:
-            json.dump({"resources": [f"{deploy}/overlays/{overlay}"], "components": [f"{deploy}/groups/{name}" for name in components]}, f)
+            json.dump({"resources": [f"{deploy}/overlays/{overlay}"], "components": [f"{deploy}/{name}" for name in components]}, f)
         done = subprocess.run([sys.argv[-1], "kustomize", folder], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
-        found, = [d for d in yaml.safe_load_all(done.stdout) if d["kind"] == "DaemonSet"]
-        return found
+        return list(yaml.safe_load_all(done.stdout))
 
 
 def terms(daemon_set):
@@ -77,6 +81,17 @@ def no_node_gets_two():
         added = [term for term in terms(others) if term not in terms(render(overlay))]
         assert added == [{"key": "rocelet.dev/group", "operator": "DoesNotExist"}], added
         assert canary["spec"]["template"]["spec"]["nodeSelector"].keys() == {"rocelet.dev/group"}
+
+
+@check
+def what_ends_a_group_takes_nothing_from_the_others():
+    """`kubectl delete -k` deletes all that is rendered: a group's is its DaemonSet alone, and what it needs comes with that of the others."""
+    for overlay in OVERLAYS:
+        for platform in ((), ("components/openshift",)):
+            others, canary = (all_of(overlay, *platform, f"groups/{name}") for name in ("others", "canary"))
+            assert [d["kind"] for d in canary] == ["DaemonSet"], canary
+            kinds = {d["kind"] for d in others}
+            assert kinds == {d["kind"] for d in all_of(overlay, *platform)} >= {"Namespace", "ServiceAccount"}, kinds
 
 
 @check

@@ -12,6 +12,8 @@ proves: k8s/deploy docs/start/install.md docs/examples
 when: turns
 needs: make:build/rocelet-cni
 """
+import functools
+import itertools
 import json
 import os
 import re
@@ -41,9 +43,15 @@ def check(function):
 
 
 def render(folder, kubectl=KUBECTLS[1]):
+    return json.loads(rendered(folder, kubectl))
+
+
+@functools.lru_cache(maxsize=None)
+def rendered(folder, kubectl):
+    """As JSON, so that each caller gets documents of its own."""
     out = subprocess.run([kubectl, "kustomize", os.path.join(DEPLOY, folder)], capture_output=True, text=True)
     assert out.returncode == 0 and not out.stderr, f"{folder}: {out.stderr}"
-    return sorted_lists(list(yaml.safe_load_all(out.stdout)))
+    return json.dumps(sorted_lists(list(yaml.safe_load_all(out.stdout))))
 
 
 def sorted_lists(x):
@@ -123,12 +131,14 @@ def is_new(kubectl):
 
 @check
 def every_new_kubectl_renders_the_same():
+    """The overlays, and each component with each of them."""
     new = [kubectl for kubectl in KUBECTLS if is_new(kubectl)]
     assert KUBECTLS[1] in new
-    for folder in ["overlays/" + o for o in OVERLAYS] + ["monitoring", "monitoring/dashboards"]:
-        first = render(folder)
-        for other in new[1:]:
-            assert render(folder, other) == first, f"{folder}: {other}"
+    for other in new[1:]:
+        for folder in ["overlays/" + o for o in OVERLAYS] + ["monitoring", "monitoring/dashboards"]:
+            assert render(folder, other) == render(folder), f"{folder}: {other}"
+        for overlay, name in itertools.product(OVERLAYS, COMPONENTS):
+            assert with_component(overlay, name, other) == with_component(overlay, name), f"{overlay}, {name}: {other}"
 
 
 @check
@@ -237,30 +247,40 @@ def least_rights():
     assert hosts == {"pod-resources"} and all(m.get("readOnly") for m in container_of("observe")["volumeMounts"] if m["name"] == "pod-resources")
 
 
-def with_component(overlay, name):
+def with_component(overlay, name, kubectl=KUBECTLS[1]):
+    return json.loads(rendered_with_component(overlay, name, kubectl))
+
+
+@functools.lru_cache(maxsize=None)
+def rendered_with_component(overlay, name, kubectl):
     with tempfile.TemporaryDirectory() as folder:
         deploy = os.path.relpath(DEPLOY, os.path.realpath(folder))
         with open(folder + "/kustomization.yaml", "w", encoding="utf-8") as f:
             json.dump({"resources": [f"{deploy}/overlays/{overlay}"], "components": [f"{deploy}/components/{name}"]}, f)
-        return render(folder)
+        return rendered(folder, kubectl)
 
 
 FEATURES = ["node-features", "node-features-uninstall"]
 PLATFORMS = ["selinux", "openshift", "k3s", "rke2", "k0s", "microk8s"]
+COMPONENTS = PLATFORMS + FEATURES + ["before-1.30"]
 
 
 @check
 def components_change_nothing_but_paths_and_the_type():
-    assert sorted(os.listdir(os.path.join(DEPLOY, "components"))) == sorted(PLATFORMS + FEATURES + ["before-1.30"])
+    """Of every overlay: what it does not use stays away."""
+    assert sorted(os.listdir(os.path.join(DEPLOY, "components"))) == sorted(COMPONENTS)
     with open(os.path.join(TOP, "docs/start/platforms.md"), encoding="utf-8") as f:
         page = f.read()
-    for overlay in ("native", SURGE, MULTUS):
+    for overlay in OVERLAYS:
         for name in PLATFORMS:
             docs, usual = with_component(overlay, name), pod_of(overlay)
             pod = the("DaemonSet", docs)["spec"]["template"]["spec"]
+            if name == "openshift":
+                refused = selinux_refusals(the("SecurityContextConstraints", docs)["seLinuxContext"], pod)
+                assert not refused, f"{overlay}: OpenShift admits no pod: {refused}"
             security = pod.pop("securityContext", None)
             assert security == ({"seLinuxOptions": {"type": "spc_t"}} if name in ("selinux", "openshift") else None), name
-            if name == "k3s":  # whose plugins are links to a program that is elsewhere
+            if name == "k3s" and overlay not in UNPRIVILEGED:  # whose plugins are links to a program that is elsewhere
                 volume, mount = taken(pod["volumes"], "k3s-data"), taken(pod["containers"][0]["volumeMounts"], "k3s-data")
                 assert mount["readOnly"] and mount["mountPath"] == volume["hostPath"]["path"], name
                 assert next(v for v in pod["volumes"] if v["name"] == "cni-bin")["hostPath"]["path"].startswith(mount["mountPath"] + "/"), name
@@ -310,7 +330,28 @@ def openshift_allows_what_the_overlays_need_and_no_more():
     assert (scc["allowPrivilegedContainer"], scc["allowPrivilegeEscalation"], scc["readOnlyRootFilesystem"]) == (False, False, True)
     kinds = {kind for overlay in OVERLAYS for volume in pod_of(overlay)["volumes"] for kind in volume if kind != "name"}
     assert set(scc["volumes"]) - {"secret"} == kinds, "secret is for the files that guard the port"
-    assert scc["seLinuxContext"]["seLinuxOptions"] == {"type": "spc_t"}
+
+
+def selinux_refusals(strategy, pod):
+    """What OpenShift's admission has against a pod's SELinux options. RunAsAny takes any. MustRunAs gives its own to a container without options, and compares
+    all four fields of one that has some; a level that it does not name is the namespace's."""
+    if strategy["type"] == "RunAsAny":
+        return []
+    wanted = {"level": "the namespace's", **strategy.get("seLinuxOptions", {})}
+    contexts = [c.get("securityContext", {}) for c in pod.get("initContainers", []) + pod["containers"]]
+    options = [o for o in (c.get("seLinuxOptions") for c in [pod.get("securityContext", {}), *contexts]) if o]
+    return [f"{key}: {o.get(key)!r} must be {wanted.get(key)!r}" for o in options for key in ("user", "role", "type", "level") if o.get(key) != wanted.get(key)]
+
+
+@check
+def options_of_a_pod_are_compared_with_those_of_its_constraints():
+    bare = {"containers": [{"name": "c", "securityContext": {}}]}
+    spc = {**bare, "securityContext": {"seLinuxOptions": {"type": "spc_t"}}}
+    level = {**bare, "securityContext": {"seLinuxOptions": {"type": "spc_t", "level": "s0"}}}
+    must = {"type": "MustRunAs", "seLinuxOptions": {"type": "spc_t"}}
+    with_level = {"type": "MustRunAs", "seLinuxOptions": {"type": "spc_t", "level": "s0"}}
+    for strategy, pod, n in (({"type": "RunAsAny"}, spc, 0), (must, bare, 0), (must, spc, 1), (must, level, 1), (with_level, level, 0), (with_level, spc, 1)):
+        assert len(selinux_refusals(strategy, pod)) == n, f"{strategy} {pod}"
 
 
 def pod_security_level(spec):
