@@ -386,9 +386,9 @@ perftest-image: ## an image with Debian's perftest for the example, build/perfte
 	$(Q)$(WHEN) k8s/deploy/image/oci.py $(BUILD)/perftest $(PERFTEST) $(REGISTRY)/perftest:$(VERSION) $(ARCH)
 	$(Q)echo "$(PERFTEST): $(REGISTRY)/perftest:$(VERSION), $$(du -sh $(BUILD)/perftest | cut -f1) unpacked"
 
-chart: ## the Helm chart, build/rocelet-VERSION.tgz, made of the overlays of k8s/deploy
-	$(Q)kubectl=$$(tests/ship/helm.sh) && SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2>/dev/null)} \
-		k8s/deploy/helm/chart.py $${kubectl#* } $(VERSION) $(BUILD)/rocelet-$(VERSION).tgz
+chart: ## the Helm chart, build/rocelet-VERSION.tgz, made of the overlays of k8s/deploy by a kubectl: KUBECTL=..., that of PATH, or one that is fetched
+	$(Q)kubectl=$$(KUBECTL='$(KUBECTL)' k8s/deploy/kubectl.sh) && SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2>/dev/null)} \
+		k8s/deploy/helm/chart.py "$$kubectl" $(VERSION) $(BUILD)/rocelet-$(VERSION).tgz
 	$(Q)echo $(BUILD)/rocelet-$(VERSION).tgz
 
 # One folder with all of a version. SIGN_WITH is a command that reads what is to be signed and prints the signature, with the key of whoever

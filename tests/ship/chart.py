@@ -270,6 +270,54 @@ def a_wrong_value_is_refused_by_name():
         assert done.returncode != 0 and named in done.stderr, f"{values}: {done.stderr}"
 
 
+def blocks_of_groups():
+    """The values of the two releases that docs/tasks/groups.md shows."""
+    with open(os.path.join(TOP, "docs/tasks/groups.md"), encoding="utf-8") as f:
+        found = re.findall(r"^```yaml\n# (\w+)\.yaml\b[^\n]*\n(.*?)^```$", f.read(), re.M | re.S)
+    return {name: yaml.safe_load(text) for name, text in found}
+
+
+@check
+def two_releases_of_a_canary_share_no_node():
+    """As the components others and canary of kustomize have it."""
+    values = blocks_of_groups()
+    for mode in MODES:
+        others = by_kind(template({"mode": mode, **values["others"]}))["DaemonSet"]
+        assert by_name(others) == with_component("../groups/others", mode), mode
+        canary = by_kind(template({"mode": mode, **values["canary"]}, "rocelet-canary"))["DaemonSet"]
+        pod, usual = canary["spec"]["template"]["spec"], with_component("../groups/canary", mode)["spec"]["template"]["spec"]
+        assert pod["nodeSelector"] == usual["nodeSelector"] and pod["affinity"] == usual["affinity"], mode
+        assert pod["containers"][0]["args"][-1] == "--group=canary", mode
+        assert canary["metadata"]["name"] == "rocelet-canary" and canary["spec"]["selector"]["matchLabels"].items().isdisjoint(others["spec"]["selector"]["matchLabels"].items())
+    kinds = by_kind(template({"config": {"pools": []}, "podMonitor": {"enabled": True}, "prometheusRule": {"enabled": True}, "dashboards": {"enabled": True}, **values["canary"]}))
+    assert set(kinds) == {"DaemonSet", "ServiceAccount", "ConfigMap", "PodMonitor"}, "rules and dashboards are those of the first release"
+
+
+@check
+def a_kubectl_that_is_there_makes_the_chart():
+    """That of KUBECTL, or of PATH if it knows components; else one is fetched."""
+    script = os.path.join(DEPLOY, "kubectl.sh")
+    with tempfile.TemporaryDirectory() as folder:
+        def kubectl(minor, name="kubectl"):
+            path = os.path.join(folder, name)
+            with open(path, "w", encoding="utf-8") as f:
+                f.write(f"""#!/bin/sh\nprintf '{{\n  "clientVersion": {{\n    "major": "1",\n    "minor": "{minor}",\n  }}\n}}\n'\n""")
+            os.chmod(path, 0o755)
+            return path
+
+        def found(given=""):
+            return subprocess.run([script], capture_output=True, text=True, check=False, env={**os.environ, "PATH": folder + ":" + os.environ["PATH"], "KUBECTL": given})
+        for minor in ("21+", "35"):
+            path = kubectl(minor)
+            assert found().stdout.strip() == path, found()
+        other = kubectl("22", "other")
+        assert found(other).stdout.strip() == other, found(other)
+        kubectl("20")
+        assert found().stdout.strip() == KUBECTL, found()
+        for wrong in (kubectl("20", "old"), "/nonexistent", "/bin/true"):
+            assert found(wrong).returncode == 1 and f"KUBECTL={wrong}: not a kubectl 1.21 or newer" in found(wrong).stderr, found(wrong)
+
+
 @check
 def the_chart_names_its_version_and_is_made_the_same_each_time():
     shown = yaml.safe_load(helm("show", "chart", CHART).stdout)
