@@ -125,8 +125,9 @@ PLACES = (
     ("k8s/deploy/overlays/native-versioned/version.yaml", r"value: (?:rocelet-)?(\d+\.\d+\.\d+\S*)"),
     ("daemon/debian/changelog", r"\Arocelet \((\S+)\)"),
     ("docs/changelog.md", r"\n## ([^\s,]+)"),
-    ("README.md", r"(?:build/rocelet-|import rocelet-)(\d+\.\d+\.\d+)"),
-    ("docs/start/install.md", r"(?:localhost/rocelet:|newTag: |build/rocelet-|import rocelet-|arm64/rocelet-|deb/rocelet_)(\d+\.\d+\.\d+)"),
+    ("README.md", r"build/rocelet-(\d+\.\d+\.\d+)"),
+    ("docs/start/install.md", r"(?:localhost/rocelet:|newTag: |build/rocelet-|arm64/rocelet-|deb/rocelet_)(\d+\.\d+\.\d+)"),
+    ("docs/tasks/groups.md", r"build/rocelet-(\d+\.\d+\.\d+)"),
     ("docs/tasks/node-facts.md", r"image: localhost/rocelet:(\S+)"),
     ("docs/tasks/release.md", r"(?:rocelet[-:]|oci\.tar:|perftest[:-])(\d+\.\d+\.\d+)"),
 )
