@@ -17,7 +17,7 @@ const BAND_COLOURS = {critical: '--red', warning: '--amber', info: '--accent'};
 class Chart {
 	constructor(panel, p, spec, height) {
 		Object.assign(this, {panel, spec, height, port: p, plot: null, drawn: '', cursor: null});
-		const id = `chart-${p.key}-${spec.title}`.replace(/\W+/g, '-');
+		const id = `chart-${p.key}-${spec.key ?? ''}-${spec.title}`.replace(/\W+/g, '-');
 		this.legend = make('p', {class: 'legend'});
 		this.box = make('div', {class: 'plot', tabindex: '0', role: 'group', 'aria-labelledby': id, onkeydown: (event) => panel.onKey(event)});
 		this.reason = make('p', {class: 'quiet', hidden: true});
@@ -38,7 +38,7 @@ class Chart {
 				fill: i === 0 ? () => tokenColour(colour).replace('rgb(', 'rgba(').replace(')', ', 0.08)') : undefined}))],
 			axes: [{...axis, space: 70, size: 26, values: (_, splits, __, ___, step) => splits.map((s) => clock(s * 1000).slice(-8).slice(0, step >= 60 ? 5 : 8))},
 				{...axis, size: 48, space: 30, values: (_, splits) => splits.map((v) => (v >= 1000 ? scaled(v) : shortNumber(v)))}],
-			scales: {x: {range: () => this.panel.range()}, y: {range: (_, low, high) => [0, Math.max(isKnown(high) ? high * 1.1 : 0, this.spec.least)]}},
+			scales: {x: {range: () => this.panel.range()}, y: {range: (_, low, high) => [0, Math.max(isKnown(high) ? high * 1.1 : 0, this.spec.least, 1.1 * (this.limit() ?? 0))]}},
 			cursor: {sync: {key: this.panel.sync.key}, drag: {x: true, y: false, setScale: false}, points: {size: 5}},
 			hooks: {setSelect: [(plot) => this.onSelect(plot)], drawClear: [(plot) => this.drawGround(plot)], draw: [(plot) => this.drawMarks(plot)], setCursor: [(plot) => this.onCursor(plot)]},
 		};
@@ -83,6 +83,17 @@ class Chart {
 			this.plot.setSize({width: this.width(), height: this.height});
 	}
 
+	// In the chart's unit, or null.
+	limit() {
+		return isKnown(this.spec.limit) ? this.spec.limit * UNITS[this.spec.unit].factor : null;
+	}
+
+	// Values that are drawn as a line across: [name, value].
+	levels() {
+		const {rateBitsPerSecond} = this.port.facts;
+		return [['Link', this.spec.line && isKnown(rateBitsPerSecond) ? rateBitsPerSecond / 1e9 : null], ['Limit', this.limit()]].filter(([, v]) => v !== null);
+	}
+
 	// What a reader who cannot see the drawing hears.
 	sentence() {
 		const [from, to] = this.panel.range();
@@ -97,10 +108,10 @@ class Chart {
 
 	// The values at the cursor, or now.
 	showLegend() {
-		const {spec, history, cursor} = this, {rateBitsPerSecond} = this.port.facts;
+		const {spec, history, cursor} = this;
 		const at = (key) => (cursor === null || history.times[cursor] === undefined ? history.latest(key) : history.values[key][cursor]);
 		morphChildren(this.legend, [...spec.signals.map(([key, label], i) => make('span', {}, make('span', {class: 'swatch', 'data-series': String(i + 1), 'aria-hidden': 'true'}), ` ${label} `, this.legendValue(key, at(key)))),
-			...(spec.line && isKnown(rateBitsPerSecond) ? [make('span', {}, make('span', {class: 'swatch', 'data-series': 'limit', 'aria-hidden': 'true'}), ' Link ', make('strong', {}, shortNumber(rateBitsPerSecond / 1e9)))] : [])]);
+			...this.levels().map(([name, v]) => make('span', {}, make('span', {class: 'swatch', 'data-series': 'limit', 'aria-hidden': 'true'}), ` ${name} `, make('strong', {}, shortNumber(v))))]);
 	}
 
 	legendValue(key, v) {
@@ -153,12 +164,11 @@ class Chart {
 
 	drawMarks(plot) {
 		this.clipped(plot, (context, left, top, width, height, ratio) => {
-			const {rateBitsPerSecond} = this.port.facts;
 			context.strokeStyle = tokenColour('--edge');
 			context.lineWidth = ratio;
 			context.setLineDash([4 * ratio, 4 * ratio]);
-			if (this.spec.line && isKnown(rateBitsPerSecond)) {
-				const y = plot.valToPos(rateBitsPerSecond / 1e9, 'y', true);
+			for (const [, v] of this.levels()) {
+				const y = plot.valToPos(v, 'y', true);
 				context.beginPath();
 				context.moveTo(left, y);
 				context.lineTo(left + width, y);

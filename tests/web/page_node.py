@@ -91,6 +91,18 @@ def opened(node, place="", **look):
     return page
 
 
+def altered(node, change, place="", **look):
+    """A page whose answers of the daemon went through a function in JavaScript, of the last word of their path and their document."""
+    page = run.browser.page(**look)
+    page.call("Page.addScriptToEvaluateOnNewDocument", source=f"""(() => {{ const real = window.fetch, change = {change};
+        window.fetch = async (address, ...more) => {{ const answer = await real(address, ...more), content = JSON.parse(await answer.text());
+            change(new URL(address).pathname.split('/').at(-1), content);
+            return {{ok: answer.ok, status: answer.status, text: async () => JSON.stringify(content)}}; }}; }})()""")
+    page.go(node.url + place)
+    page.until("live", LIVE)
+    return page
+
+
 def silent(page, url):
     """Nothing was complained of, and nothing asked for elsewhere."""
     equal(page.complaints, [])

@@ -39,6 +39,7 @@ from kubelet_python import equal, eventually  # noqa: E402
 from page_node import LIVE, LOSS, PageNode, check, checks, figure, has, only_by_name, opened, run, silent  # noqa: E402
 from prefix_proxy import PrefixProxy  # noqa: E402
 from run_checks import run_checks  # noqa: E402
+import page_overview  # noqa: E402,F401  its checks are ours, too
 import page_reach  # noqa: E402,F401  its checks are ours, too
 
 VIEWS = ["", "ports", "port/mlx5_0/1", "port/mlx5_0/1?tab=minutes", "port/mlx5_0/1?tab=counters", "pods", "qps", "pools", "events", "agent", "pod/train/job-7", "port/none/1", "ports?q=none"]
@@ -264,7 +265,7 @@ def places_can_be_pasted():
         node.judged(PF)
         for place, text in (("#port/mlx5_1/1", "mlx5_1/1"), ("#pods", "No pod has an RDMA device"), ("#pools", "rocelet.dev/roce"), ("#config", "Configuration in effect"),
                             ("#events", "No events"), ("#port/none/1", "There is no port none/1"), ("#pod/a/b", "a/b has no device"), ("#ports?q=nothing", "No ports match “nothing”"),
-                            ("#%E0%A4%A", "No problems found on "), ("#" + "x/" * 500, "No problems found on ")):
+                            ("#%E0%A4%A", "No problems found on "), ("#" + "x/" * 500, "There is no view “x/x/")):
             page = opened(node, place)
             has(page, text)
             silent(page, node.url)
