@@ -120,8 +120,8 @@ function moveInCells(page, event) {
 	to.focus();
 }
 
-function makeCells(page, model, lane) {
-	const cells = lane.children, reached = reachedCell(page, model);
+function makeCells(page, model, lane, reached) {
+	const cells = lane.children;
 	if (!hasCells(lane))
 		return make('a', {href: placeLink(['ports'], {rail: String(lane.n)})}, `${grouped(cells.filter((p) => model.isInUse(p)).length)} of ${count(cells.length, 'VF')} in use`);
 	return make('div', {class: 'cells'}, cells.map((p) => make('a', {class: 'cell', key: p.key, href: portLink(p.facts), 'data-kind': p.state.kind, 'data-fill': p.state.kind === 'unknown' ? null : String(fillOf(model, p)),
@@ -131,7 +131,7 @@ function makeCells(page, model, lane) {
 
 // The PF's state, unless one of its ports has a problem or is one of a pod that is not known to be fine.
 function laneState(lane) {
-	return worstState([lane.head.state, ...lane.ports.filter((p) => isProblem(p) || isBlind(p)).map((p) => p.state)]);
+	return worstState([lane.head.state, ...lane.ports.filter((p) => p.verdicts.length > 0 || isBlind(p)).map((p) => p.state)]);
 }
 
 function makeTraffic(model, lane) {
@@ -153,11 +153,11 @@ function makeLaneValue(model, lane, name) {
 	return make('td', {class: `number c-${name}`, 'data-head': SIGNALS[name].title}, makeAbsent(text, why));
 }
 
-function makeLane(page, model, lane) {
+function makeLane(page, model, lane, reached) {
 	const {head} = lane;
 	return make('tr', {key: head.key, 'data-row': 'lane'}, make('th', {scope: 'row'}, make('div', {class: 'rail-name'}, makeMark(laneState(lane).kind), make('div', {}, makePortLink(head.facts), head.facts.netdev && make('div', {class: 'quiet'}, cutName(head.facts.netdev))))),
 		make('td', {class: 'traffic'}, makeTraffic(model, lane)), LANE_SIGNALS.map((name) => makeLaneValue(model, lane, name)),
-		make('td', {class: 'c-spark'}, trafficSpark(model, lane.ports, (head.facts.rateBitsPerSecond ?? 0) / 8 || undefined)), make('td', {class: 'c-vfs'}, lane.children.length ? makeCells(page, model, lane) : make('span', {class: 'zero'}, 'none')));
+		make('td', {class: 'c-spark'}, trafficSpark(model, lane.ports, (head.facts.rateBitsPerSecond ?? 0) / 8 || undefined)), make('td', {class: 'c-vfs'}, lane.children.length ? makeCells(page, model, lane, reached) : make('span', {class: 'zero'}, 'none')));
 }
 
 function railLegend() {
@@ -167,10 +167,11 @@ function railLegend() {
 
 function makeRails(page, model) {
 	const onKin = (event) => { const kin = event.type === 'mouseover' ? event.target.closest('.cell')?.dataset.pod ?? null : null; if (kin !== page.kin) { page.kin = kin; page.show(); } };
+	const reached = reachedCell(page, model);
 	return make('section', {class: 'panel flush rails', 'aria-labelledby': 'rails-title', onmouseover: onKin, onmouseout: onKin, onkeydown: (event) => moveInCells(page, event)}, make('header', {}, make('h2', {id: 'rails-title'}, 'Rails'), railLegend()),
 		make('table', {}, make('caption', {class: 'unseen'}, 'rails: PFs, with sums over their VFs'), make('thead', {}, make('tr', {}, make('th', {scope: 'col'}, 'Rail'), make('th', {scope: 'col'}, 'Traffic ', make('small', {}, 'Gbit/s')),
 			LANE_SIGNALS.map((name) => make('th', {scope: 'col', class: `number c-${name}`, 'data-tip': sentenceCase(SIGNALS[name].about)}, `${SIGNALS[name].title} `, make('small', {}, UNITS[SIGNALS[name].unit].name))), make('th', {scope: 'col', class: 'c-spark'}, '15 min'), make('th', {scope: 'col', class: 'c-vfs'}, 'VFs'))),
-		make('tbody', {}, model.lanes.slice(0, page.allLanes ? Infinity : 64).map((lane) => makeLane(page, model, lane)))),
+		make('tbody', {}, model.lanes.slice(0, page.allLanes ? Infinity : 64).map((lane) => makeLane(page, model, lane, reached)))),
 		!page.allLanes && model.lanes.length > 64 && makeButton(`Show all ${model.lanes.length} rails`, () => { page.allLanes = true; page.show(); }, {class: 'more'}));
 }
 

@@ -138,7 +138,7 @@ function makeSparkLines(model, lines, verdicts, least) {
 	return make('svg', {class: 'spark', viewBox: `0 0 ${SPARK_WIDTH} ${SPARK_HEIGHT}`, preserveAspectRatio: 'none', 'aria-hidden': 'true'},
 		blank > 0 && make('rect', {class: 'blank', width: blank.toFixed(1), height: SPARK_HEIGHT}),
 		bandsOf(model, verdicts).map(({severity, from, to}) => x(to) > x(from) && make('rect', {class: 'band', 'data-kind': severity, x: x(from).toFixed(1), width: Math.max(1, x(to) - x(from)).toFixed(1), height: SPARK_HEIGHT})),
-		lines.map((values, i) => make('path', {'data-series': String(i + 1), d: sparkPath(values, top)})));
+		lines.map((values, i) => make('path', {'data-series': String(i + 1), d: sparkPath(values, top)})).reverse());
 }
 
 function makeSpark(model, values, verdicts = [], least = 1e-9) {
