@@ -21,7 +21,7 @@ class Chart {
 		this.legend = make('p', {class: 'legend'});
 		this.box = make('div', {class: 'plot', tabindex: '0', role: 'group', 'aria-labelledby': id, onkeydown: (event) => panel.onKey(event)});
 		this.reason = make('p', {class: 'quiet', hidden: true});
-		this.element = make('section', {class: 'chart', 'aria-labelledby': id}, make('header', {}, make('h3', {id}, spec.title, make('small', {}, ` ${UNITS[spec.unit].name}`)), this.legend), this.box, this.reason);
+		this.element = make('div', {class: 'chart', role: 'group', 'aria-labelledby': id}, make('header', {}, make('h3', {id}, spec.title, make('small', {}, ` ${UNITS[spec.unit].name}`)), this.legend), this.box, this.reason);
 		this.element.isOwn = true;
 	}
 

@@ -313,6 +313,7 @@ class Page {
 		const parts = ['critical', 'warning', 'info'].map((severity) => [severity, model.verdicts.filter((v) => v.severity === severity).length]).filter(([, n]) => n > 0);
 		morphChildren(byId('count'), parts.length ? parts.flatMap(([severity, n]) => [makeMark(severity, false), make('strong', {}, `${n}${model.isCut ? '+' : ''}`)]) : [makeMark(kind, false), make('span', {class: 'wide'}, none)]);
 		setAttribute(byId('count'), 'aria-label', `${model.dead ? 'last known: ' : ''}${parts.length ? parts.map(([severity, n]) => `${n} ${STATES[severity].label}`).join(', ') : kind === 'ok' ? 'no problems' : 'problems not known'}`);
+		setAttribute(byId('count'), 'href', parts.length > 0 || kind === 'ok' ? '#ports?show=problems' : '#');
 		const findings = model.documents.doctor?.findings.length ?? 0, badge = byId('doctor');
 		badge.hidden = findings === 0;
 		setText(badge, findings ? String(findings) : '');

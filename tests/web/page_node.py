@@ -6,11 +6,14 @@ import signal
 import socket
 
 import daemon_python
+import npm
 from diagnosis_python import NAK, OUT_OF_SEQUENCE, TIMEOUTS, Node
 from kubelet_python import equal
 
 LOSS = {NAK: 500, OUT_OF_SEQUENCE: 500, TIMEOUTS: 5}
+AXE = "axe.run({resultTypes: ['violations']}).then((r) => r.violations.map((v) => [v.id, v.nodes.slice(0, 3).map((n) => n.html.slice(0, 200) + ' ' + n.failureSummary)]))"
 LIVE = "document.getElementById('state')?.dataset.state === 'live'"
+HERE = os.path.dirname(os.path.abspath(__file__))
 checks, only_by_name = [], []
 
 
@@ -101,6 +104,12 @@ def altered(node, change, place="", **look):
     page.go(node.url + place)
     page.until("live", LIVE)
     return page
+
+
+def axe_script():
+    """What makes AXE work on a page."""
+    with open(npm.package(HERE + "/packages", HERE + "/../../build/npm", "axe-core") + "/axe.min.js", encoding="utf-8") as f:
+        return f.read()
 
 
 def silent(page, url):

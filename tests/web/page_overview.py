@@ -3,7 +3,7 @@
 from daemon_python import PodResources, checkpoint, registered
 from diagnosis_python import MARKED, OTHER_PF, PF, QUICK, TRAFFIC, VF, VF_FUNCTION
 from kubelet_python import equal, eventually
-from page_node import LIVE, LOSS, PageNode, altered, check, has, opened, silent
+from page_node import AXE, LIVE, LOSS, PageNode, altered, axe_script, check, has, opened, silent
 
 COUNT = "document.getElementById('count').innerText.trim()"
 ICON = "decodeURIComponent(document.getElementById('icon').href).match(/stroke=\"(#\\w+)\"/)[1]"
@@ -47,7 +47,7 @@ def green_is_what_was_judged():
         page.close()
         page = altered(node, "(path, document) => { if (path === 'ports') document.ports = []; }")
         has(page, "No RDMA ports found on this node")
-        equal((page.run(ICON), page.run(COUNT)), (GREY, "Not known"))
+        equal((page.run(ICON), page.run(COUNT), page.run("document.getElementById('count').hash")), (GREY, "Not known", ""))
         page.close()
 
 
@@ -353,3 +353,30 @@ def an_address_that_leads_nowhere():
         has(page, "No problems found on ")
         silent(page, node.url)
         page.close()
+
+
+# --- what axe says of what is rare ------------------------------------------------------------
+
+RARE = {
+    "no ports": "(path, document) => { if (path === 'ports') document.ports = []; }",
+    "a pod's port that is not judged": "(path, document) => { if (path === 'ports') document.ports.find((p) => p.device === 'mlx5_2').watch = 'unseen'; if (path === 'live') { document.verdicts = []; document.verdictCount = 0; } }",
+    "a group that a pod has caused": MANY % "'cause'",
+}
+
+
+@check
+def axe_finds_nothing_in_what_is_rare():
+    axe = axe_script()
+    with PodNode() as node:
+        for device in (PF, VF):
+            node.story(device).play(TRAFFIC, LOSS)
+        for device in (PF, VF):
+            eventually("a verdict", lambda device=device: node.verdict(device, "packet_loss"))
+        for (what, change), dark in zip(RARE.items(), (False, True, True)):
+            page = altered(node, change, dark=dark, width=400 if dark else 1280)
+            page.until("ports", "page.model.ports !== null")
+            page.run(axe + ";0")
+            page.run("document.querySelectorAll('.group h3 button').forEach((b) => b.click()); document.querySelectorAll('.verdict h3 button').forEach((b) => b.click())")
+            equal((what, page.run(AXE)), (what, []))
+            equal((what, page.run("document.documentElement.scrollWidth <= innerWidth")), (what, True))
+            page.close()
