@@ -19,7 +19,7 @@ class ProblemChart extends HistoryPanel {
 
 	zoom() {}
 
-	onKey() {}
+	goLive() {}
 }
 
 class ProblemCharts {
