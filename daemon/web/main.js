@@ -97,6 +97,7 @@ class Page {
 		const current = VIEW_OF[place.words[0]] ?? place.words[0] ?? '';
 		for (const link of byId('views').querySelectorAll('a'))
 			setAttribute(link, 'aria-current', link.getAttribute('href') === `#${current}` ? 'page' : null);
+		byId('views').querySelector('[aria-current]')?.scrollIntoView({block: 'nearest', inline: 'center'});
 		this.draw();
 		if (moves) {
 			byId('main').focus({preventScroll: true});
@@ -284,6 +285,7 @@ class Page {
 		const {kind, text, banner} = this.state, was = byId('state').dataset.state;
 		setAttribute(byId('state'), 'data-state', kind);
 		setText(byId('state-text'), text);
+		setAttribute(byId('state'), 'data-short', kind === 'live' ? span(this.store.ageMs(Date.now())) : null);
 		setText(byId('banner'), banner);
 		byId('banner').hidden = banner === '';
 		setAttribute(document.body, 'data-old', kind === 'live' ? null : 'yes');

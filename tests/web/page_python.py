@@ -40,6 +40,7 @@ from prefix_proxy import PrefixProxy  # noqa: E402
 from run_checks import run_checks  # noqa: E402
 import page_overview  # noqa: E402,F401  its checks are ours, too
 import page_reach  # noqa: E402,F401  its checks are ours, too
+import page_views  # noqa: E402,F401  the same
 
 VIEWS = ["", "ports", "port/mlx5_0/1", "port/mlx5_0/1?tab=minutes", "port/mlx5_0/1?tab=counters", "pods", "qps", "pools", "events", "agent", "pod/train/job-7", "port/none/1", "ports?q=none", "nosuchview"]
 
