@@ -22,12 +22,12 @@ const BAND_COLOURS = {critical: '--red', warning: '--amber', info: '--accent'};
 class Chart {
 	constructor(panel, p, spec, height) {
 		Object.assign(this, {panel, spec, height, port: p, plot: null, drawn: '', cursor: null});
-		const id = `chart-${p.key}-${spec.title}`.replace(/\W+/g, '-');
+		const id = `chart-${p.key}-${spec.key ?? ''}-${spec.title}`.replace(/\W+/g, '-');
 		this.legend = make('p', {class: 'legend'});
 		this.title = make('span', {}, spec.title);
 		this.box = make('div', {class: 'plot', tabindex: '0', role: 'group', 'aria-labelledby': id, onkeydown: (event) => panel.onKey(event, this), onblur: () => this.panel.all().forEach((chart) => chart.putCursor(null))});
 		this.reason = make('p', {class: 'quiet', hidden: true});
-		this.element = make('section', {class: 'chart', 'aria-labelledby': id}, make('header', {}, make('h3', {id}, this.title, make('small', {}, ` ${UNITS[spec.unit].name}`)), this.legend), this.box, this.reason);
+		this.element = make('div', {class: 'chart', role: 'group', 'aria-labelledby': id}, make('header', {}, make('h3', {id}, this.title, make('small', {}, ` ${UNITS[spec.unit].name}`)), this.legend), this.box, this.reason);
 		this.element.isOwn = true;
 	}
 
@@ -90,6 +90,17 @@ class Chart {
 			this.plot.setSize({width: this.width(), height: this.height});
 	}
 
+	// In the chart's unit, or null.
+	limit() {
+		return isKnown(this.spec.limit) ? this.spec.limit * UNITS[this.spec.unit].factor : null;
+	}
+
+	// Values that are drawn as a line across: [name, value].
+	levels() {
+		const {rateBitsPerSecond} = this.port.facts;
+		return [['Link', this.spec.line && isKnown(rateBitsPerSecond) ? rateBitsPerSecond / 1e9 : null], ['Limit', this.limit()]].filter(([, v]) => v !== null);
+	}
+
 	titleText() {
 		return this.spec.titleOf?.(this.port) ?? this.spec.title;
 	}
@@ -128,10 +139,10 @@ class Chart {
 
 	// The values at the cursor, or at the end of what is shown.
 	showLegend() {
-		const {spec, history, cursor} = this, {rateBitsPerSecond} = this.port.facts;
+		const {spec, history, cursor} = this;
 		const at = (key) => (cursor === null || history.times[cursor] === undefined ? this.endValue(key) : history.values[key][cursor]);
 		morphChildren(this.legend, [...spec.signals.map(([key, label], i) => make('span', {}, make('span', {class: 'swatch', 'data-series': String(i + 1), 'aria-hidden': 'true'}), ` ${label} `, this.legendValue(key, at(key)))),
-			...(spec.line && isKnown(rateBitsPerSecond) ? [make('span', {}, make('span', {class: 'swatch', 'data-series': 'limit', 'aria-hidden': 'true'}), ' Link ', make('strong', {}, shortNumber(rateBitsPerSecond / 1e9)))] : [])]);
+			...this.levels().map(([name, v]) => make('span', {}, make('span', {class: 'swatch', 'data-series': 'limit', 'aria-hidden': 'true'}), ` ${name} `, make('strong', {}, shortNumber(v))))]);
 	}
 
 	legendValue(key, v) {
@@ -184,12 +195,11 @@ class Chart {
 
 	drawMarks(plot) {
 		this.clipped(plot, (context, left, top, width, height, ratio) => {
-			const {rateBitsPerSecond} = this.port.facts;
 			context.strokeStyle = tokenColour('--edge');
 			context.lineWidth = ratio;
 			context.setLineDash([4 * ratio, 4 * ratio]);
-			if (this.spec.line && isKnown(rateBitsPerSecond)) {
-				const y = plot.valToPos(rateBitsPerSecond / 1e9, 'y', true);
+			for (const [, v] of this.levels()) {
+				const y = plot.valToPos(v, 'y', true);
 				context.beginPath();
 				context.moveTo(left, y);
 				context.lineTo(left + width, y);

@@ -103,7 +103,7 @@ class HistoryPanel {
 		for (const spec of this.specs) {
 			const seen = this.ports.flatMap((p) => { const history = this.page.documents.history(p.key); return history ? spec.signals.map(([key]) => history.greatest(key, from, to)) : []; });
 			const rates = spec.line ? this.ports.map((p) => p.facts.rateBitsPerSecond).filter(isKnown) : [];
-			this.tops.set(spec, Math.max(spec.least, 1.1 * UNITS[spec.unit].factor * (greatestOf(seen) ?? 0), 1.02 * (greatestOf(rates) ?? 0) / 1e9));
+			this.tops.set(spec, Math.max(spec.least, 1.1 * UNITS[spec.unit].factor * Math.max(greatestOf(seen) ?? 0, spec.limit ?? 0), 1.02 * (greatestOf(rates) ?? 0) / 1e9));
 		}
 	}
 

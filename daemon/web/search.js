@@ -126,14 +126,21 @@ class Keys {
 	}
 }
 
+// Its tooltip would only repeat it: a text that is not cut.
+function isWhole(element) {
+	const parts = [element, ...element.querySelectorAll('*'), element.closest('td, th')];
+	return element.matches('.cut, .clip') && parts.every((part) => !part || part.scrollWidth <= part.clientWidth);
+}
+
 // The tooltip of the element under the pointer or with the focus: full names and reasons.
 function followTips() {
 	const tip = byId('tip');
 	let holder = null;
 	const hide = () => { tip.hidden = true; };
 	const show = (event) => {
-		const held = event.target.closest?.('[data-tip]') ?? (event.type === 'focusin' ? event.target.querySelector?.('[data-tip]') : null);
-		if (!held)
+		const inside = event.type === 'focusin' && event.target.matches('a:focus-visible, button:focus-visible') ? event.target.querySelector('[data-tip]') : null;
+		const held = event.target.closest?.('[data-tip]') ?? inside;
+		if (!held || isWhole(held))
 			return hide();
 		holder = held;
 		setText(tip, held.dataset.tip);

@@ -124,12 +124,13 @@ function shown(name) {
 		(c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
+// A first word with "_" is a name, and stays as it is.
 function sentenceCase(text) {
-	return text.charAt(0).toUpperCase() + text.slice(1);
+	return /^\w*_/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 // "slow_receiver_pcie" -> "Slow receiver PCIe"
-const ACRONYMS = {pcie: 'PCIe', nic: 'NIC', mtu: 'MTU', pfc: 'PFC', ecn: 'ECN', cnp: 'CNP', gid: 'GID', fec: 'FEC'};
+const ACRONYMS = {pcie: 'PCIe', nic: 'NIC', mtu: 'MTU', pfc: 'PFC', ecn: 'ECN', cnp: 'CNP', gid: 'GID', fec: 'FEC', phy: 'PHY', nak: 'NAK', rnr: 'RNR', ack: 'ACK'};
 
 function causeTitle(cause) {
 	return sentenceCase(cause.split('_').map((word) => ACRONYMS[word] ?? word).join(' '));
