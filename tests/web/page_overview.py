@@ -333,7 +333,7 @@ def tips_are_where_something_is_hidden():
         page.key("2", "Digit2", 50, "2")
         page.until("ports", "location.hash === '#ports' && document.querySelector('table.list tbody a') && document.activeElement.id === 'main'")
         equal(page.run(f"{TIP}.hidden"), True)
-        page.run("byId('main').prepend(make('p', {id: 'wide', style: {width: '900px'}}, cutName('a-name-of-twenty-characters')), make('p', {id: 'narrow', style: {width: '80px'}}, cutName('a-name-of-twenty-characters')),"
+        page.run("document.body.prepend(make('p', {id: 'wide', style: {width: '900px'}}, cutName('a-name-of-twenty-characters')), make('p', {id: 'narrow', style: {width: '80px'}}, cutName('a-name-of-twenty-characters')),"
                  " make('a', {id: 'link', href: '#ports', style: {display: 'block', width: '80px'}}, cutName('a-name-of-twenty-characters')))")
         shown = page.run(f"(() => {{ {OVER % '#narrow .cut'}; const narrow = !{TIP}.hidden; {OVER % '#wide .cut'}; return [narrow, !{TIP}.hidden]; }})()")
         equal(shown, [True, False])
