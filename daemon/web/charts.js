@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // charts.js - the charts of one port, drawn by uPlot: verdicts as bands, events as triangles, one shared cursor per panel.
 
+// A PF's bytes are its own, unless the driver counts those of its VFs in them.
+function throughputTitle(p) {
+	return isAlone(p) ? 'Throughput of the PF alone' : p.lane?.head === p && p.lane.children.length > 0 ? 'Throughput, PF and VFs' : 'Throughput';
+}
+
 const CHARTS = [
-	{title: 'Throughput', unit: 'bits', least: 1, signals: [['bytes_received', 'Received', '--s1'], ['bytes_sent', 'Sent', '--s2']], line: true},
+	{title: 'Throughput', titleOf: throughputTitle, unit: 'bits', least: 1, signals: [['bytes_received', 'Received', '--s1'], ['bytes_sent', 'Sent', '--s2']], line: true},
 	{title: 'Pause', unit: 'share', least: 1, signals: [['pause_sent', 'Pause out', '--s1'], ['pause_received', 'Pause in', '--s2']]},
 	{title: 'CE marked', unit: 'share', least: 1, signals: [['ce_share', 'CE', '--s1']]},
 	{title: 'Congestion notifications', unit: 'events', least: 10, signals: [['cnp_received', 'CNP in', '--s1'], ['cnp_sent', 'CNP out', '--s2']]},
@@ -17,11 +22,12 @@ const BAND_COLOURS = {critical: '--red', warning: '--amber', info: '--accent'};
 class Chart {
 	constructor(panel, p, spec, height) {
 		Object.assign(this, {panel, spec, height, port: p, plot: null, drawn: '', cursor: null});
-		const id = `chart-${p.key}-${spec.title}`.replace(/\W+/g, '-');
+		const id = `chart-${p.key}-${spec.key ?? ''}-${spec.title}`.replace(/\W+/g, '-');
 		this.legend = make('p', {class: 'legend'});
-		this.box = make('div', {class: 'plot', tabindex: '0', role: 'group', 'aria-labelledby': id, onkeydown: (event) => panel.onKey(event)});
+		this.title = make('span', {}, spec.title);
+		this.box = make('div', {class: 'plot', tabindex: '0', role: 'group', 'aria-labelledby': id, onkeydown: (event) => panel.onKey(event, this), onblur: () => this.panel.all().forEach((chart) => chart.putCursor(null))});
 		this.reason = make('p', {class: 'quiet', hidden: true});
-		this.element = make('section', {class: 'chart', 'aria-labelledby': id}, make('header', {}, make('h3', {id}, spec.title, make('small', {}, ` ${UNITS[spec.unit].name}`)), this.legend), this.box, this.reason);
+		this.element = make('div', {class: 'chart', role: 'group', 'aria-labelledby': id}, make('header', {}, make('h3', {id}, this.title, make('small', {}, ` ${UNITS[spec.unit].name}`)), this.legend), this.box, this.reason);
 		this.element.isOwn = true;
 	}
 
@@ -36,9 +42,9 @@ class Chart {
 			width, height: this.height, legend: {show: false}, padding: [6, 8, 0, 0],
 			series: [{}, ...this.spec.signals.map(([, label, colour], i) => ({label, stroke: () => tokenColour(colour), width: 1.5, dash: DASHES[i], points: {show: false},
 				fill: i === 0 ? () => tokenColour(colour).replace('rgb(', 'rgba(').replace(')', ', 0.08)') : undefined}))],
-			axes: [{...axis, space: 70, size: 26, values: (_, splits, __, ___, step) => splits.map((s) => clock(s * 1000).slice(-8).slice(0, step >= 60 ? 5 : 8))},
+			axes: [{...axis, space: 70, size: 26, values: (_, splits, __, ___, step) => splits.map((s) => timeOfDay(s * 1000).slice(0, step >= 60 ? 5 : 8))},
 				{...axis, size: 48, space: 30, values: (_, splits) => splits.map((v) => (v >= 1000 ? scaled(v) : shortNumber(v)))}],
-			scales: {x: {range: () => this.panel.range()}, y: {range: (_, low, high) => [0, Math.max(isKnown(high) ? high * 1.1 : 0, this.spec.least)]}},
+			scales: {x: {range: () => this.panel.range()}, y: {range: () => [0, this.panel.topOf(this.spec)]}},
 			cursor: {sync: {key: this.panel.sync.key}, drag: {x: true, y: false, setScale: false}, points: {size: 5}},
 			hooks: {setSelect: [(plot) => this.onSelect(plot)], drawClear: [(plot) => this.drawGround(plot)], draw: [(plot) => this.drawMarks(plot)], setCursor: [(plot) => this.onCursor(plot)]},
 		};
@@ -47,6 +53,7 @@ class Chart {
 	// history: PortHistory, or null while it is read.
 	show(history, token) {
 		const {signals, unit} = this.spec;
+		setText(this.title, this.titleText());
 		const counted = history !== null && signals.some(([key]) => history.values[key].some(isKnown));
 		this.history = history;
 		this.box.hidden = history !== null && !counted;
@@ -83,10 +90,45 @@ class Chart {
 			this.plot.setSize({width: this.width(), height: this.height});
 	}
 
+	// In the chart's unit, or null.
+	limit() {
+		return isKnown(this.spec.limit) ? this.spec.limit * UNITS[this.spec.unit].factor : null;
+	}
+
+	// Values that are drawn as a line across: [name, value].
+	levels() {
+		const {rateBitsPerSecond} = this.port.facts;
+		return [['Link', this.spec.line && isKnown(rateBitsPerSecond) ? rateBitsPerSecond / 1e9 : null], ['Limit', this.limit()]].filter(([, v]) => v !== null);
+	}
+
+	titleText() {
+		return this.spec.titleOf?.(this.port) ?? this.spec.title;
+	}
+
+	// The newest value of what is shown: now, or at the end of the time that the reader has chosen.
+	endValue(key) {
+		const fixed = this.panel.fixed();
+		return fixed ? this.history.before(key, fixed[1]) : this.history.latest(key);
+	}
+
 	// What a reader who cannot see the drawing hears.
 	sentence() {
-		const [from, to] = this.panel.range();
-		return `${this.spec.title}. ${this.spec.signals.map(([key, label]) => `${label}: now ${withUnit(this.history.latest(key), this.spec.unit)}, at most ${withUnit(this.history.greatest(key, from, to), this.spec.unit)}`).join('; ')}`;
+		const [from, to] = this.panel.range(), when = this.panel.fixed() ? 'at the end' : 'now';
+		return `${this.titleText()}. ${this.spec.signals.map(([key, label]) => `${label}: ${when} ${withUnit(this.endValue(key), this.spec.unit)}, at most ${withUnit(this.history.greatest(key, from, to), this.spec.unit)}`).join('; ')}`;
+	}
+
+	// Where the cursor is, unix seconds; null: there is none.
+	cursorTime() {
+		return this.cursor === null ? null : this.history?.times[this.cursor] ?? null;
+	}
+
+	putCursor(time) {
+		this.plot?.setCursor(time === null ? {left: -10, top: -10} : {left: this.plot.valToPos(time, 'x'), top: 0}, true, false);
+	}
+
+	cursorText() {
+		const time = this.cursorTime();
+		return time === null ? '' : `${timeOfDay(time * 1000)}: ${this.spec.signals.map(([key, label]) => `${label} ${withUnit(this.history.values[key][this.cursor], this.spec.unit)}`).join(', ')}`;
 	}
 
 	onCursor(plot) {
@@ -95,12 +137,12 @@ class Chart {
 			this.showLegend();
 	}
 
-	// The values at the cursor, or now.
+	// The values at the cursor, or at the end of what is shown.
 	showLegend() {
-		const {spec, history, cursor} = this, {rateBitsPerSecond} = this.port.facts;
-		const at = (key) => (cursor === null || history.times[cursor] === undefined ? history.latest(key) : history.values[key][cursor]);
+		const {spec, history, cursor} = this;
+		const at = (key) => (cursor === null || history.times[cursor] === undefined ? this.endValue(key) : history.values[key][cursor]);
 		morphChildren(this.legend, [...spec.signals.map(([key, label], i) => make('span', {}, make('span', {class: 'swatch', 'data-series': String(i + 1), 'aria-hidden': 'true'}), ` ${label} `, this.legendValue(key, at(key)))),
-			...(spec.line && isKnown(rateBitsPerSecond) ? [make('span', {}, make('span', {class: 'swatch', 'data-series': 'limit', 'aria-hidden': 'true'}), ' Link ', make('strong', {}, shortNumber(rateBitsPerSecond / 1e9)))] : [])]);
+			...this.levels().map(([name, v]) => make('span', {}, make('span', {class: 'swatch', 'data-series': 'limit', 'aria-hidden': 'true'}), ` ${name} `, make('strong', {}, shortNumber(v))))]);
 	}
 
 	legendValue(key, v) {
@@ -153,18 +195,17 @@ class Chart {
 
 	drawMarks(plot) {
 		this.clipped(plot, (context, left, top, width, height, ratio) => {
-			const {rateBitsPerSecond} = this.port.facts;
 			context.strokeStyle = tokenColour('--edge');
 			context.lineWidth = ratio;
 			context.setLineDash([4 * ratio, 4 * ratio]);
-			if (this.spec.line && isKnown(rateBitsPerSecond)) {
-				const y = plot.valToPos(rateBitsPerSecond / 1e9, 'y', true);
+			for (const [, v] of this.levels()) {
+				const y = plot.valToPos(v, 'y', true);
 				context.beginPath();
 				context.moveTo(left, y);
 				context.lineTo(left + width, y);
 				context.stroke();
 			}
-			for (const e of this.panel.events) {
+			for (const e of this.panel.eventsOn(this.port)) {
 				const x = plot.valToPos(Date.parse(e.last) / 1000, 'x', true), y = top + height;
 				context.fillStyle = e.type === 'Warning' && !this.panel.page.model.dead ? tokenColour('--amber') : tokenColour('--edge');
 				context.beginPath();

@@ -54,6 +54,11 @@ class PortHistory {
 		return found;
 	}
 
+	// The last value that is not after a time.
+	before(signal, time) {
+		return this.values[signal][this.times.findLastIndex((at) => at <= time)] ?? null;
+	}
+
 	latest(signal) {
 		return this.values[signal][this.times.length - 1] ?? null;
 	}

@@ -7,7 +7,7 @@ const LEAST_SPAN_S = 10;
 
 class HistoryPanel {
 	constructor(page, specs, height) {
-		Object.assign(this, {page, specs, height, charts: new Map(), events: [], verdicts: []});
+		Object.assign(this, {page, specs, height, charts: new Map(), tops: new Map(), events: [], verdicts: []});
 		this.sync = uPlot.sync(`panel ${++HistoryPanel.made}`);
 		this.observer = new ResizeObserver(() => page.show());
 		this.onTheme = () => this.redraw();
@@ -65,18 +65,46 @@ class HistoryPanel {
 		this.zoom(end - length, end);
 	}
 
+	// By a hundredth of what is seen. All charts show their values there; those of the chart with the focus are read out.
+	moveCursor(chart, by) {
+		const [from, to] = this.range(), step = Math.max((to - from) / 100, chart.history?.interval() ?? 1), at = chart.cursorTime();
+		const time = Math.min(to, Math.max(from, at === null ? to : at + by * step));
+		for (const other of this.all())
+			other.putCursor(time);
+		this.page.announce(chart.cursorText());
+	}
+
 	goLive(minutes = '') {
 		this.page.ask({from: '', to: '', range: minutes === '15' ? '' : minutes});
 	}
 
-	onKey(event) {
-		const keys = {'+': () => this.zoomBy(0.5), '=': () => this.zoomBy(0.5), '-': () => this.zoomBy(2), '0': () => this.goLive(), ArrowLeft: () => this.move(-0.25), ArrowRight: () => this.move(0.25),
+	onKey(event, chart) {
+		const keys = {'+': () => this.zoomBy(0.5), '=': () => this.zoomBy(0.5), '-': () => this.zoomBy(2), '0': () => this.goLive(), ArrowLeft: () => (event.shiftKey ? this.move(-0.25) : this.moveCursor(chart, -1)), ArrowRight: () => (event.shiftKey ? this.move(0.25) : this.moveCursor(chart, 1)),
 			...(this.fixed() ? {Escape: () => this.goLive()} : {})};
 		if (!keys[event.key] || event.ctrlKey || event.metaKey || event.altKey)
 			return;
 		event.preventDefault();
 		event.stopPropagation();
 		keys[event.key]();
+	}
+
+	// Those of a port, and those of no device.
+	eventsOn(p) {
+		return this.events.filter((e) => !e.device || e.device === p.facts.function || e.device === p.facts.device);
+	}
+
+	// Where the scale of a chart ends: the same for all ports, so that they can be compared, and so high that the line of the link is in it.
+	topOf(spec) {
+		return this.tops.get(spec) ?? spec.least;
+	}
+
+	findTops() {
+		const [from, to] = this.range();
+		for (const spec of this.specs) {
+			const seen = this.ports.flatMap((p) => { const history = this.page.documents.history(p.key); return history ? spec.signals.map(([key]) => history.greatest(key, from, to)) : []; });
+			const rates = spec.line ? this.ports.map((p) => p.facts.rateBitsPerSecond).filter(isKnown) : [];
+			this.tops.set(spec, Math.max(spec.least, 1.1 * UNITS[spec.unit].factor * Math.max(greatestOf(seen) ?? 0, spec.limit ?? 0), 1.02 * (greatestOf(rates) ?? 0) / 1e9));
+		}
 	}
 
 	verdictsOn(p) {
@@ -96,18 +124,21 @@ class HistoryPanel {
 	render(model, ports, verdicts, events) {
 		const [from, to] = this.range();
 		this.verdicts = verdicts;
-		this.events = events.filter((e) => Date.parse(e.last) / 1000 >= from && Date.parse(e.last) / 1000 <= to);
+		const eventsIn = (begin, end) => events.filter((e) => Date.parse(e.last) / 1000 >= begin && Date.parse(e.last) / 1000 <= end);
+		this.events = eventsIn(from, to);
 		this.ports = ports;
+		const now = this.page.nowSeconds();
 		this.page.afterShow(() => this.draw());
-		return make('section', {class: 'panel history', 'aria-labelledby': 'history-title'}, make('h2', {id: 'history-title', class: 'unseen'}, 'The last 15 minutes'), this.control(), this.strip(model, from, to),
+		return make('section', {class: 'panel history', 'aria-labelledby': 'history-title'}, make('h2', {id: 'history-title', class: 'unseen'}, 'The last 15 minutes'), this.control(), this.strip(model, now - HISTORY_S, now, eventsIn(now - HISTORY_S, now)),
 			ports.length === 1 && this.specs === CHARTS ? make('div', {class: 'charts'}, this.chartsOf(ports[0]).map((chart) => chart.element))
 				: make('div', {class: 'multiples'}, ports.map((p) => make('div', {key: p.key}, make('h3', {}, makeMark(p.state.kind), makePortLink(p.facts), p.lane && make('span', {class: 'quiet'}, ` rail ${p.lane.n}`)), this.chartsOf(p).map((chart) => chart.element)))));
 	}
 
 	draw() {
+		this.findTops();
 		for (const p of this.ports) {
 			const history = this.page.documents.history(p.key);
-			const token = history && JSON.stringify([history.times.at(-1), history.times[0], this.range(), this.verdictsOn(p).map((v) => [v.onsetMs, v.endedMs, v.severity]), this.events.length, this.page.model.dead]);
+			const token = history && JSON.stringify([history.times.at(-1), history.times[0], this.range(), this.verdictsOn(p).map((v) => [v.onsetMs, v.endedMs, v.severity]), this.events.length, this.page.model.dead, [...this.tops.values()]]);
 			for (const chart of this.chartsOf(p)) {
 				chart.port = p;
 				chart.fit();
@@ -120,19 +151,20 @@ class HistoryPanel {
 		const fixed = this.fixed(), minutes = String(this.minutes());
 		return make('div', {class: 'time'}, make('div', {class: 'segments', role: 'group', 'aria-label': 'time shown'}, RANGES.map((m) => makeButton(`${m} min`, () => this.goLive(m), {'aria-pressed': String(!fixed && m === minutes)}))),
 			fixed ? [make('span', {class: 'standing'}, `Showing ${clock(fixed[0] * 1000)} to ${clock(fixed[1] * 1000)} (not live)`), makeButton('Back to live', () => this.goLive())] : make('span', {class: 'quiet'}, `${clock(this.range()[0] * 1000)} to now`),
-			make('span', {class: 'grow'}), make('span', {class: 'quiet hint'}, 'Drag in a chart to zoom; keys + − ← → 0'));
+			make('span', {class: 'grow'}), make('span', {class: 'quiet hint'}, 'Drag in a chart to zoom; keys ← → + − 0'));
 	}
 
-	// Verdicts as labelled bands, events as triangles, in the time that is seen.
-	strip(model, from, to) {
+	// Verdicts as labelled bands and events as triangles of all 15 minutes, and which part of them the charts show.
+	strip(model, from, to, events) {
 		const at = (s) => `${(100 * Math.min(1, Math.max(0, (s - from) / (to - from)))).toFixed(2)}%`;
 		const bands = this.verdicts.filter((v) => Date.parse(v.onset) / 1000 < to && (!v.ended || Date.parse(v.ended) / 1000 > from));
-		if (bands.length + this.events.length === 0)
-			return make('p', {class: 'quiet strip-empty'}, `No problems or events in this time.${historyNote(model) ? ` ${historyNote(model)}` : ''}`);
-		return make('div', {class: 'strip'}, bands.map((v) => make('div', {class: 'band-row', key: problemKey(v)}, make('a', {class: 'band-label', 'data-side': Date.parse(v.onset) / 1000 > from + 0.75 * (to - from) ? 'left' : null, href: portLink(v), 'data-severity': v.severity, 'data-ended': v.ended ? 'yes' : null,
+		const [begin, end] = this.range(), isPart = end - begin < HISTORY_S - 1, shade = isPart && make('div', {class: 'shade', style: {left: at(begin), width: `calc(${at(end)} - ${at(begin)})`}});
+		if (bands.length + events.length === 0)
+			return [make('p', {class: 'quiet strip-empty'}, `No problems or events in the last 15 minutes.${historyNote(model) ? ` ${historyNote(model)}` : ''}`), isPart && make('div', {class: 'strip'}, shade)];
+		return make('div', {class: 'strip'}, shade, bands.map((v) => make('div', {class: 'band-row', key: problemKey(v)}, make('a', {class: 'band-label', 'data-side': Date.parse(v.onset) / 1000 > from + 0.75 * (to - from) ? 'left' : null, href: portLink(v), 'data-severity': v.severity, 'data-ended': v.ended ? 'yes' : null,
 			'data-tip': `${sentenceCase(v.sentence)}, ${clock(Date.parse(v.onset))} to ${v.ended ? clock(Date.parse(v.ended)) : 'now'}`,
 			style: {'margin-left': at(Date.parse(v.onset) / 1000), 'margin-right': `calc(100% - ${v.ended ? at(Date.parse(v.ended) / 1000) : '100%'})`}}, make('span', {}, makeMark(v.ended ? 'ended' : v.severity, true), ` ${causeTitle(v.cause)}`)))),
-		this.events.length > 0 && make('div', {class: 'ticks'}, this.events.map((e) => make('span', {class: 'tick', role: 'img', 'aria-label': `${shown(e.reason)} at ${clock(Date.parse(e.last))}`, 'data-type': e.type, 'data-tip': `${clock(Date.parse(e.last))} ${shown(e.reason)}: ${shown(e.message)}`, style: {left: at(Date.parse(e.last) / 1000)}}))));
+		events.length > 0 && make('div', {class: 'ticks'}, events.map((e) => make('span', {class: 'tick', role: 'img', 'aria-label': `${shown(e.reason)} at ${clock(Date.parse(e.last))}`, 'data-type': e.type, 'data-tip': `${clock(Date.parse(e.last))} ${shown(e.reason)}: ${shown(e.message)}`, style: {left: at(Date.parse(e.last) / 1000)}}))));
 	}
 }
 HistoryPanel.made = 0;

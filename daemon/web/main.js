@@ -19,7 +19,23 @@ const VIEWS = [
 ];
 const VIEW_OF = {port: 'ports', pod: 'pods', config: 'agent'}; // which entry of the navigation they are under
 
-const ICON_COLOURS = {critical: '#d3302a', warning: '#c27803', ok: '#1f8a4c', unknown: '#7d8793'};
+const ICON_COLOURS = {critical: '#d3302a', warning: '#c27803', info: '#c27803', ok: '#1f8a4c', unknown: '#7d8793'};
+
+class NoView {
+	constructor(name) {
+		this.name = name.slice(0, 60);
+	}
+
+	render() {
+		return [make('header', {class: 'view-head'}, make('h1', {}, this.title())), make('p', {}, make('a', {href: '#'}, 'Overview'))];
+	}
+
+	title() {
+		return `There is no view “${shown(this.name)}”`;
+	}
+
+	done() {}
+}
 
 class Page {
 	constructor() {
@@ -30,10 +46,12 @@ class Page {
 		this.frame = null;
 		this.view = null;
 		this.unfolded = new Set();
-		this.cellAt = new Map(); // lane -> which of its cells the Tab key reaches
+		this.cell = null; // the VF of the overview that the Tab key reaches
+		this.headline = null; // {kind, title, lines} of the node, as it was drawn last
 		this.kin = null; // the pod under the pointer
 		this.after = [];
 		this.tickets = new Tickets(this);
+		this.problemCharts = new ProblemCharts(this);
 		this.makeFrame();
 		this.search = new Search(this);
 		this.keys = new Keys(this, this.search);
@@ -79,6 +97,7 @@ class Page {
 		const current = VIEW_OF[place.words[0]] ?? place.words[0] ?? '';
 		for (const link of byId('views').querySelectorAll('a'))
 			setAttribute(link, 'aria-current', link.getAttribute('href') === `#${current}` ? 'page' : null);
+		byId('views').querySelector('[aria-current]')?.scrollIntoView({block: 'nearest', inline: 'center'});
 		this.draw();
 		if (moves) {
 			byId('main').focus({preventScroll: true});
@@ -98,7 +117,8 @@ class Page {
 			return new PortView(this, words[1], words[2]);
 		if (words[0] === 'pod' && words.length === 3)
 			return new PodView(this, words[1], words[2]);
-		return (VIEWS.find((view) => view.word === (VIEW_OF[words[0]] ?? words[0])) ?? VIEWS[0]).make(this);
+		const word = VIEW_OF[words[0]] ?? words[0] ?? '', view = VIEWS.find((one) => one.word === word);
+		return view ? view.make(this) : new NoView(words.join('/'));
 	}
 
 	// Changes settings of the view in the address; '' takes one out. Typing replaces the entry of the browser's history, all else adds one.
@@ -140,10 +160,13 @@ class Page {
 		this.frame = null;
 		this.showState();
 		this.model = new Model(this.store, this.read(), this.state.kind !== 'live', this.nowMs());
+		this.headline = headline(this, this.model);
 		this.documents.readThin();
+		this.showIcon();
 		this.showProblemCount();
 		morphChildren(byId('main'), nodesOf(this.view.render(this.model)));
 		this.after.splice(0).forEach((act) => act());
+		this.problemCharts.show();
 		document.dispatchEvent(new Event('rocelet-drawn'));
 		this.markFirst();
 	}
@@ -262,6 +285,7 @@ class Page {
 		const {kind, text, banner} = this.state, was = byId('state').dataset.state;
 		setAttribute(byId('state'), 'data-state', kind);
 		setText(byId('state-text'), text);
+		setAttribute(byId('state'), 'data-short', kind === 'live' ? span(this.store.ageMs(Date.now())) : null);
 		setText(byId('banner'), banner);
 		byId('banner').hidden = banner === '';
 		setAttribute(document.body, 'data-old', kind === 'live' ? null : 'yes');
@@ -281,15 +305,17 @@ class Page {
 	}
 
 	showIcon() {
-		const worst = worstFirst(this.store.verdicts)[0], kind = this.state.kind !== 'live' ? 'unknown' : worst ? (worst.severity === 'critical' ? 'critical' : 'warning') : 'ok';
-		const picture = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path d="M1 11h3l2-7 3 10 2-6h4" fill="none" stroke="${ICON_COLOURS[kind]}" stroke-width="2"/></svg>`;
+		const colour = ICON_COLOURS[this.state.kind === 'live' ? this.headline?.kind : 'unknown'] ?? ICON_COLOURS.unknown;
+		const picture = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path d="M1 11h3l2-7 3 10 2-6h4" fill="none" stroke="${colour}" stroke-width="2"/></svg>`;
 		setAttribute(byId('icon'), 'href', `data:image/svg+xml,${encodeURIComponent(picture)}`);
 	}
 
 	showProblemCount() {
-		const {model} = this, parts = ['critical', 'warning', 'info'].map((kind) => [kind, model.verdicts.filter((v) => v.severity === kind).length]).filter(([, n]) => n > 0);
-		morphChildren(byId('count'), parts.length ? parts.flatMap(([kind, n]) => [makeMark(kind, false), make('strong', {}, `${n}${model.isCut ? '+' : ''}`)]) : [document.createTextNode(model.dead ? '?' : '0')]);
-		setAttribute(byId('count'), 'aria-label', `${model.dead ? 'last known: ' : ''}${parts.length ? parts.map(([kind, n]) => `${n} ${STATES[kind].label}`).join(', ') : model.dead ? 'problems unknown' : 'no open problems'}`);
+		const {model} = this, {kind} = this.headline, none = kind === 'ok' ? 'No problems' : 'Not known';
+		const parts = ['critical', 'warning', 'info'].map((severity) => [severity, model.verdicts.filter((v) => v.severity === severity).length]).filter(([, n]) => n > 0);
+		morphChildren(byId('count'), parts.length ? parts.flatMap(([severity, n]) => [makeMark(severity, false), make('strong', {}, `${n}${model.isCut ? '+' : ''}`)]) : [makeMark(kind, false), make('span', {class: 'wide'}, none)]);
+		setAttribute(byId('count'), 'aria-label', `${model.dead ? 'last known: ' : ''}${parts.length ? parts.map(([severity, n]) => `${n} ${STATES[severity].label}`).join(', ') : kind === 'ok' ? 'no problems' : 'problems not known'}`);
+		setAttribute(byId('count'), 'href', parts.length > 0 || kind === 'ok' ? '#ports?show=problems' : '#');
 		const findings = model.documents.doctor?.findings.length ?? 0, badge = byId('doctor');
 		badge.hidden = findings === 0;
 		setText(badge, findings ? String(findings) : '');

@@ -188,7 +188,7 @@ class Model {
 		if (ill)
 			return {kind: 'unhealthy', text: sentenceCase(ill.reasons.join(', ').replaceAll('_', ' ')) || 'Unhealthy', why: sentenceCase(ill.why)};
 		if (!this.isInUse(p))
-			return {kind: 'idle', text: 'Not in use', why: sentenceCase(p.device?.why ?? 'No pod has it')};
+			return {kind: 'idle', text: p.device?.attachment ? sentenceCase(p.device.attachment.state.replaceAll('_', ' ')) : 'Not in use', why: sentenceCase(p.device?.why ?? 'No pod has it')};
 		if (facts.watch === 'down' || (facts.state !== null && facts.state !== 'active'))
 			return {kind: 'unknown', text: 'Link down', why: 'Without a link nothing can be judged'};
 		if (facts.watch === 'warming')

@@ -110,24 +110,44 @@ function sparkPath(values, top) {
 	return path;
 }
 
-// A sparkline of 15 minutes: values of thin.js, verdicts as bands, grey where there is no history. Hidden from screen readers: the numbers are beside it.
-function makeSpark(model, values, verdicts = [], least = 1e-9) {
-	const top = Math.max(least, ...[...values].filter((v) => !Number.isNaN(v)));
+// What a sparkline's scale has at least, so that what is next to nothing looks so.
+function leastOf(unit) {
+	return {bits: 1e6, share: 0.02, events: 5}[unit];
+}
+
+// [{severity, from, to}] in unix ms: of each severity what overlaps is one.
+function bandsOf(model, verdicts) {
+	const bands = [];
+	for (const v of [...verdicts].sort((a, b) => Date.parse(a.onset) - Date.parse(b.onset))) {
+		const from = Date.parse(v.onset), to = v.ended ? Date.parse(v.ended) : model.sampleMs(), over = bands.find((band) => band.severity === v.severity && band.to >= from);
+		if (over)
+			over.to = Math.max(over.to, to);
+		else
+			bands.push({severity: v.severity, from, to});
+	}
+	return bands;
+}
+
+// A sparkline of 15 minutes: series of thin.js, verdicts as bands, grey where there is no history. Hidden from screen readers: the numbers are beside it.
+function makeSparkLines(model, lines, verdicts, least) {
+	const isBlank = (i) => lines.every((values) => Number.isNaN(values[i]));
+	const top = Math.max(least, ...lines.flatMap((values) => [...values].filter((v) => !Number.isNaN(v))));
 	const now = model.sampleMs(), x = (ms) => Math.min(SPARK_WIDTH, Math.max(0, (1 - (now - ms) / (STEP_MS * STEPS)) * SPARK_WIDTH));
-	const first = values.findIndex((v) => !Number.isNaN(v));
+	const first = Array.from({length: STEPS}, (_, i) => i).findIndex((i) => !isBlank(i));
 	const blank = first < 0 ? SPARK_WIDTH : first / STEPS * SPARK_WIDTH;
 	return make('svg', {class: 'spark', viewBox: `0 0 ${SPARK_WIDTH} ${SPARK_HEIGHT}`, preserveAspectRatio: 'none', 'aria-hidden': 'true'},
 		blank > 0 && make('rect', {class: 'blank', width: blank.toFixed(1), height: SPARK_HEIGHT}),
-		verdicts.map((v) => {
-			const from = x(Date.parse(v.onset)), to = v.ended ? x(Date.parse(v.ended)) : SPARK_WIDTH;
-			return to > from && make('rect', {class: 'band', 'data-kind': v.severity, x: from.toFixed(1), width: Math.max(1, to - from).toFixed(1), height: SPARK_HEIGHT});
-		}),
-		make('path', {d: sparkPath(values, top)}));
+		bandsOf(model, verdicts).map(({severity, from, to}) => x(to) > x(from) && make('rect', {class: 'band', 'data-kind': severity, x: x(from).toFixed(1), width: Math.max(1, x(to) - x(from)).toFixed(1), height: SPARK_HEIGHT})),
+		lines.map((values, i) => make('path', {'data-series': String(i + 1), d: sparkPath(values, top)})).reverse());
 }
 
-function trafficSpark(model, ports) {
-	const received = model.series(ports, 'bytes_received'), sent = model.series(ports, 'bytes_sent');
-	return makeSpark(model, received.map((v, i) => (Number.isNaN(v) ? sent[i] : Number.isNaN(sent[i]) ? v : v + sent[i])), ports.flatMap((p) => [...p.ended, ...p.verdicts]), 1e6);
+function makeSpark(model, values, verdicts = [], least = 1e-9) {
+	return makeSparkLines(model, [values], verdicts, least);
+}
+
+// least: bytes per second.
+function trafficSpark(model, ports, least = leastOf('bits')) {
+	return makeSparkLines(model, ['bytes_received', 'bytes_sent'].map((name) => model.series(ports, name)), ports.flatMap((p) => [...p.ended, ...p.verdicts]), least);
 }
 
 function ageText(model, iso) {

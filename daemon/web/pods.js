@@ -15,13 +15,17 @@ function podSince(pod) {
 	return times.length ? Math.min(...times) : null;
 }
 
-const FEW_PORTS = 4;
+// How many tags have room, of numbers and of names.
+const TAGS_MOST = {short: 7, long: 3};
 
+// The worst port first. "mlx5_40" is "40" where all are called so; of other long names the end is shown.
 function podPorts(pod) {
 	if (pod.ports.length === 0)
 		return make('span', {class: 'quiet'}, pod.devices.length ? count(pod.devices.length, 'slot') : '–');
-	return [pod.ports.slice(0, FEW_PORTS).map((p) => make('a', {class: 'tag', href: portLink(p.facts), 'data-kind': p.state.kind, 'data-tip': `${shown(p.key)}: ${p.state.text}`}, shown(p.facts.device))),
-		pod.ports.length > FEW_PORTS && make('span', {class: 'quiet'}, `+${pod.ports.length - FEW_PORTS}`)];
+	const worst = [...pod.ports].sort((a, b) => stateRank(a.state) - stateRank(b.state)), names = worst.map((p) => shown(p.facts.device));
+	const isShort = names.every((name) => /^mlx5_\d+$/.test(name)), room = isShort ? TAGS_MOST.short : TAGS_MOST.long, n = worst.length === room + 1 ? room + 1 : room;
+	return [worst.slice(0, n).map((p, i) => make('a', {class: 'tag', href: portLink(p.facts), 'data-kind': p.state.kind, 'aria-label': `${shown(p.key)}: ${p.state.text}`, 'data-tip': `${shown(p.key)}: ${p.state.text}`},
+		isShort ? names[i].slice(5) : names[i].length > 8 ? `…${names[i].slice(-7)}` : names[i])), worst.length > n && make('span', {class: 'quiet'}, `+${worst.length - n}`)];
 }
 
 function podColumns(page) {
@@ -42,7 +46,7 @@ function podWords(pod) {
 
 class PodsView extends ListView {
 	constructor(page) {
-		super(page, {title: 'Pods', columns: podColumns(page), keyOf: (pod) => pod.key, kindOf: (pod) => pod.state.kind, sort: 'state', words: podWords, items: (model) => model.pods,
+		super(page, {title: 'Pods', columns: podColumns(page), keyOf: (pod) => pod.key, kindOf: (pod) => pod.state.kind, sort: 'state', words: podWords, items: (model) => model.pods, epoch: (items) => troubleOf(items, (pod) => pod.key),
 			filters: (model) => {
 				const spaces = [...new Set((model.pods ?? []).map((pod) => pod.namespace))].sort(naturalOrder);
 				return {show: [{value: 'problems', label: 'Problems', kind: model.verdicts[0]?.severity ?? null, test: isProblem}, {value: 'unknown', label: 'Not judged', kind: 'unknown', test: isKind('unknown', 'warming')}],
@@ -59,6 +63,7 @@ class PodView {
 	constructor(page, namespace, name) {
 		Object.assign(this, {page, key: `${namespace}/${name}`, podName: name});
 		const own = portColumns(() => page.model), pick = (...ids) => own.filter((c) => ids.includes(c.id));
+		this.queuePairs = new QueuePairTable(page, `api/v1/qps?pod=${encodeURIComponent(this.key)}`, 'pod', 'qpSort', 'No process of this pod uses RDMA now.');
 		this.ports = new Table({label: `ports of ${shown(this.key)}`, keyOf: (p) => p.key, kindOf: (p) => p.state.kind, sort: 'lane',
 			columns: [...pick('name', 'state'), ADDRESS, PCI, ...pick('lane', 'bytes_received', 'bytes_sent', 'ce_share', 'loss', 'again', 'spark')]}, (sort) => page.ask({sort}));
 		this.events = new Table({label: 'events', ...eventTable(page)}, (eventSort) => page.ask({eventSort}));
@@ -70,9 +75,10 @@ class PodView {
 		if (!pod)
 			return [make('header', {class: 'view-head'}, make('nav', {'aria-label': 'breadcrumb'}, make('a', {href: '#pods'}, 'Pods'), ' /'), make('h1', {}, `Pod ${shown(this.key)}`)),
 				model.pods === null ? makeEmpty('Loading', this.page.missing('api/v1/pods')) : makeEmpty(`${shown(this.key)} has no device on this node`, 'It may have ended.', make('a', {href: placeLink(['events'], {q: this.podName})}, 'Its events'))];
-		this.ports.show(pod.ports, this.page.query.sort, model.store.epoch);
-		this.events.show(eventItems(model.eventsOfPod(pod)), this.page.query.eventSort, 0);
-		const hasEvents = model.eventsOfPod(pod).length > 0, since = podSince(pod);
+		this.ports.show(pod.ports, this.page.query.sort, `${model.store.epoch} ${troubleOf(pod.ports, (p) => p.key)}`);
+		const events = eventItems(model.eventsOfPod(pod)), hasEvents = events.length > 0;
+		this.events.show(events, this.page.query.eventSort, eventEpoch(events));
+		const since = podSince(pod);
 		this.events.element.hidden = !hasEvents;
 		return [make('header', {class: 'view-head'}, make('nav', {'aria-label': 'breadcrumb'}, make('a', {href: '#pods'}, 'Pods'), ' /'), makeMark(pod.state.kind),
 			make('h1', {}, make('span', {class: 'unseen'}, 'Pod '), make('span', {class: 'prefix'}, `${shown(pod.namespace)}/`), make('bdi', {}, shown(pod.name))),
@@ -82,6 +88,7 @@ class PodView {
 		makeProblems(this.page, model, pod.verdicts, pod.ended),
 		makePanel('Ports', null, pod.ports.length ? this.ports.element : make('p', {class: 'quiet'}, `It has ${count(pod.devices.length, 'slot')} of shared devices, whose traffic is not counted by pod.`)),
 		pod.ports.length > 0 && this.history.render(model, pod.ports, [...pod.ended, ...pod.verdicts], model.eventsOfPod(pod)),
+		makePanel('Queue pairs', null, this.queuePairs.render()),
 		makePanel('Events', make('a', {href: placeLink(['events'], {q: pod.name})}, 'All'), this.events.element, !hasEvents && make('p', {class: 'quiet'}, 'No events of this pod.'))];
 	}
 
@@ -91,6 +98,7 @@ class PodView {
 
 	done() {
 		this.ports.done();
+		this.queuePairs.done();
 		this.events.done();
 		this.history.done();
 	}

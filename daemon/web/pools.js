@@ -1,6 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // pools.js - the pools registered with the kubelet: capacity, free devices, and why devices cannot be allocated.
 
+// What is known of a device: its port's state, for a device that is allocated is not therefore fine.
+function deviceKind(model, device, r) {
+	const p = model.portByName.get(device.id);
+	return p ? p.state.kind : model.dead ? 'unknown' : r.healthy === false ? 'unhealthy' : r.state === 'free' ? 'idle' : 'unknown';
+}
+
+// Unhealthy ones first, then those that are free.
+function deviceRank(r) {
+	return r.healthy === false ? 0 : r.state === 'free' ? 1 : 2;
+}
+
 function poolDevices(page, model, pool) {
 	const devices = model.devicesOf(pool.name) ?? [];
 	if (pool.shared)
@@ -9,14 +20,13 @@ function poolDevices(page, model, pool) {
 		return null;
 	const unfolded = page.unfolded.has(`pool ${pool.name}`);
 	return [make('p', {}, makeButton(count(devices.length, 'device'), () => page.unfold(`pool ${pool.name}`), {class: 'link', 'aria-expanded': String(unfolded)})),
-		unfolded && make('ul', {class: 'pool-devices'}, devices.map((device) => {
-			const r = device.resources.find((one) => one.resource === pool.name), kind = r.healthy === false ? 'unhealthy' : r.state === 'free' ? 'idle' : 'ok';
-			return make('li', {key: device.id}, makeMark(kind, false), ' ', makeObjectLink(model, device.id), ' ', r.holder ? makePodLink({namespace: r.holder.namespace, name: r.holder.pod}) : make('span', {class: 'quiet'}, r.healthy === false ? sentenceCase(shown(device.why)) : sentenceCase(shown(r.state))));
+		unfolded && make('ul', {class: 'pool-devices'}, devices.map((device) => ({device, r: device.resources.find((one) => one.resource === pool.name)})).sort((a, b) => deviceRank(a.r) - deviceRank(b.r)).map(({device, r}) => {
+			return make('li', {key: device.id}, makeMark(deviceKind(model, device, r)), ' ', makeObjectLink(model, device.id), ' ', r.holder ? makePodLink({namespace: r.holder.namespace, name: r.holder.pod}) : make('span', {class: 'quiet'}, r.healthy === false ? sentenceCase(shown(device.why)) : sentenceCase(shown(r.state))));
 		}))];
 }
 
 function makePool(page, model, pool) {
-	const state = model.poolState(pool), number = (title, text) => make('div', {}, make('p', {class: 'quiet'}, title), make('p', {class: 'big'}, text));
+	const state = model.poolState(pool), number = (title, text) => make('div', {}, make('p', {class: 'quiet'}, title), make('p', {class: model.dead ? 'big quiet' : 'big'}, text));
 	const explained = state.kind !== 'ok' && state.kind !== 'unhealthy';
 	return make('section', {class: 'panel pool', key: pool.name, 'aria-label': shown(pool.name)}, make('header', {}, make('h2', {}, makeMark(state.kind), ' ', make('span', {class: 'prefix'}, shown(pool.name.slice(0, pool.name.lastIndexOf('/') + 1))), make('bdi', {}, shown(pool.name.slice(pool.name.lastIndexOf('/') + 1)))),
 		pool.shared && make('span', {class: 'quiet'}, 'shared'), make('span', {class: 'grow'}), makeState(state)),

@@ -2,12 +2,13 @@
 // port.js - one port: properties, problems, history, queue pairs, counters, events, and the history as a table.
 
 const TABLE_STEP_S = 60;
+const LINK_LAYERS = {ethernet: 'Ethernet', infiniband: 'InfiniBand'};
 
 class PortView {
 	constructor(page, device, port) {
 		Object.assign(this, {page, device, key: `${device}/${port}`, name: shown(`${device}/${port}`)});
 		this.history = new HistoryPanel(page, CHARTS, 150);
-		this.queuePairs = new Table({label: 'queue pairs', ...queuePairTable(true)}, (sort) => page.ask({sort}));
+		this.queuePairs = new QueuePairTable(page, `api/v1/qps?device=${encodeURIComponent(device)}`, 'port', 'sort', 'No process uses this port now.');
 		this.counters = new CountersTab(page, device, port);
 		this.events = new Table({label: 'events', ...eventTable(page)}, (eventSort) => page.ask({eventSort}));
 	}
@@ -49,33 +50,35 @@ class PortView {
 		const head = p.lane?.head ?? p, settings = port?.settings ?? head.device?.rdma.flatMap((r) => r.ports).find((x) => x.settings)?.settings ?? null;
 		return make('div', {class: 'cards'},
 			makePanel('Link', null, makeFacts([['State', facts.state ? make('span', {class: facts.state === 'active' ? null : 'state', 'data-kind': model.isInUse(p) ? 'warning' : 'idle'}, sentenceCase(facts.state)) : UNKNOWN],
-				['Speed', isKnown(facts.rateBitsPerSecond) ? `${lineRate(facts.rateBitsPerSecond)}${facts.linkLayer ? `, ${facts.linkLayer}` : ''}` : UNKNOWN], ['RoCE MTU', facts.activeMtu], ['Netdev MTU', netdev?.mtu], ['MAC', netdev?.mac && makeCode(netdev.mac)],
+				['Speed', isKnown(facts.rateBitsPerSecond) ? `${lineRate(facts.rateBitsPerSecond)}${facts.linkLayer ? `, ${LINK_LAYERS[facts.linkLayer] ?? shown(facts.linkLayer)}` : ''}` : UNKNOWN], ['RoCE MTU', facts.activeMtu], ['Netdev MTU', netdev?.mtu], ['MAC', netdev?.mac && makeCode(netdev.mac)],
 				['Diagnosis', this.watchText(model, p)], ['Counter resets', facts.resets || null], ['Not the network', facts.clearSinceMs && 'It moves much data without any sign of trouble']])),
 			makePanel('Function', null, makeFacts([['PCI', makeCode(facts.function)], ['VFs', isKnown(device?.numVfs) ? `${device.numVfs} of ${device.totalVfs}, ${p.lane?.children.filter((c) => c.facts.pod).length ?? 0} in use` : null],
-				['PF', head !== p && makePortLink(head.facts)], ['Driver', facts.driver && shown(facts.driver)], ['Firmware', rd?.firmware && shown(rd.firmware)], ['NUMA node', device?.numaNode], ['PCIe', this.pcieText(settings, head !== p)]])),
+				['With VFs', isAlone(p) && [withVfs(model, p, 'bytes_received'), ' in, ', withVfs(model, p, 'bytes_sent'), ' out']], ['PF', head !== p && makePortLink(head.facts)], ['Driver', facts.driver && shown(facts.driver)], ['Firmware', rd?.firmware && shown(rd.firmware)], ['NUMA node', device?.numaNode], ['PCIe', this.pcieText(settings, head !== p)]])),
 			makePanel('RoCE', null, !settings && make('p', {class: 'quiet'}, 'PFC, trust and PCIe of this port cannot be read.'), makeFacts([['PFC', this.pfcText(settings)], ['Trust', isKnown(settings?.dscpTrusted) ? (settings.dscpTrusted ? 'DSCP' : 'PCP') : null],
 				['DSCP map', settings?.dscpPriorities && Object.entries(settings.dscpPriorities).map(([dscp, priority]) => `${dscp} to ${priority}`).join(', ')], ['Default ToS', settings?.rdmaCm && `${settings.rdmaCm.tos}, ${shown(settings.rdmaCm.type)}`],
-				['Node GUID', rd?.nodeGuid && makeCode(rd.nodeGuid)], ['GIDs', port && (port.gids.length ? make('details', {}, make('summary', {}, count(port.gids.length, 'GID')), port.gids.map((gid) => make('div', {}, `${gid.index} `, makeCode(gid.gid), ` ${shown(gid.type)}`))) : 'none')]])),
+				['Node GUID', rd?.nodeGuid && makeCode(rd.nodeGuid)], ['GIDs', port && (port.gids.length ? make('details', {}, make('summary', {}, count(port.gids.length, 'GID')), port.gids.map((gid) => make('div', {}, `${gid.index} `, makeCode(gid.gid), ` ${shown(gid.type)}`))) : 'None')]])),
 			this.allocation(model, p));
 	}
 
 	watchText(model, p) {
-		return {judged: 'Judged', warming: sentenceCase(model.watchedText(p)), down: 'Its link is down', unseen: 'Cannot be read at the moment'}[p.facts.watch] ?? sentenceCase(p.facts.watch);
+		const {watchedSinceMs} = p.facts, watched = isKnown(watchedSinceMs) && isKnown(model.store.timeMs) ? `, watched for ${span(model.store.timeMs - watchedSinceMs)}` : '';
+		return {judged: `Judged${watched}`, warming: sentenceCase(model.watchedText(p)), down: 'Its link is down', unseen: 'Cannot be read at the moment'}[p.facts.watch] ?? sentenceCase(p.facts.watch);
 	}
 
 	pcieText(settings, ofHead) {
 		const pcie = settings?.pcie;
 		if (!pcie)
 			return null;
-		const narrow = pcie.width < pcie.maxWidth || pcie.speed < pcie.maxSpeed;
-		return [make('span', {class: narrow ? 'state' : null, 'data-kind': 'warning'}, narrow ? `x${pcie.width} of x${pcie.maxWidth}, ${pcie.speed / 1000} of ${pcie.maxSpeed / 1000} GT/s` : `x${pcie.width}, ${pcie.speed / 1000} GT/s`), ofHead && make('span', {class: 'quiet'}, ' (PF)')];
+		const isNarrow = pcie.width < pcie.maxWidth, isSlow = pcie.speed < pcie.maxSpeed;
+		return [make('span', {class: isNarrow || isSlow ? 'state' : null, 'data-kind': 'warning'}, `x${pcie.width}${isNarrow ? ` of x${pcie.maxWidth}` : ''}, ${pcie.speed / 1000}${isSlow ? ` of ${pcie.maxSpeed / 1000}` : ''} GT/s`), ofHead && make('span', {class: 'quiet'}, ' (PF)')];
 	}
 
 	pfcText(settings) {
 		if (!settings?.pfc)
 			return null;
-		const peer = settings.peerPfc && settings.peerPfc.join() !== settings.pfc.join() ? `, at the peer for ${settings.peerPfc.join(', ') || 'none'}` : '';
-		return `${settings.pfc.length ? `on for priority ${settings.pfc.join(', ')}` : 'off'}${peer}`;
+		const {pfc, peerPfc} = settings, text = (priorities) => (priorities.length ? `on for ${priorities.join(', ')}` : 'off');
+		return peerPfc && peerPfc.join() !== pfc.join() ? make('span', {class: 'state', 'data-kind': 'warning'}, `${sentenceCase(text(pfc))} here, ${text(peerPfc)} at the peer`)
+			: sentenceCase(pfc.length ? `on for priority ${pfc.join(', ')}` : 'off');
 	}
 
 	allocation(model, p) {
@@ -83,17 +86,17 @@ class PortView {
 		if (p.lane?.head === p && p.lane.children.length > 0)
 			return makePanel('VFs', make('a', {href: placeLink(['ports'], {rail: String(p.lane.n)})}, 'List'), makeCells(this.page, model, p.lane), makeFacts([['Shared as', offered.filter((r) => r.shared).map((r) => makePoolLink(r.resource))]].filter(([, list]) => list.length)));
 		return makePanel('Allocation', null, makeFacts([['Pool', offered.length ? offered.map((r) => makePoolLink(r.resource)) : device && 'None'], ['Pod', facts.pod ? makePodLink(facts) : 'None'], ['Container', facts.container && shown(facts.container)],
-			['Interface', a?.interface && [shown(a.interface), ' ', a.ips.map((ip) => [makeCode(ip), ' '])]], ['Attachment', a && shown(a.state)], ['Error', a?.error && make('span', {class: 'state', 'data-kind': 'warning'}, shown(a.error))], ['Drift', a?.drift.length ? a.drift.map(shown).join(', ') : null],
+			['Interface', a?.interface && [shown(a.interface), ' ', a.ips.map((ip) => [makeCode(ip), ' '])]], ['Attachment', a && sentenceCase(shown(a.state).replaceAll('_', ' '))], ['Error', a?.error && make('span', {class: 'state', 'data-kind': 'warning'}, shown(a.error))], ['Drift', a?.drift.length ? a.drift.map(shown).join(', ') : null],
 			['Health', offered.some((r) => !r.shared) && (ill ? make('span', {class: 'state', 'data-kind': 'unhealthy'}, sentenceCase(ill.reasons.join(', '))) : 'Healthy')], ['Why', device?.why && (!facts.pod || ill) && sentenceCase(shown(device.why))]]));
 	}
 
 	// --- tabs ---
 
 	tabs(model, p) {
-		const {page} = this, path = `api/v1/qps?device=${encodeURIComponent(this.device)}`, events = eventItems(model.eventsOf(p));
+		const {page} = this, events = eventItems(model.eventsOf(p));
 		const chosen = ['qps', 'counters', 'events', 'minutes'].includes(page.query.tab) ? page.query.tab : 'qps';
 		const tab = (id, text) => makeButton(text, () => page.ask({tab: id === 'qps' ? '' : id, sort: ''}), {role: 'tab', id: `tab-${id}`, 'aria-selected': String(id === chosen), 'aria-controls': 'tab-panel', tabindex: id === chosen ? '0' : '-1'});
-		const body = {qps: () => this.queuePairTab(page.documents.get(path, [], QP_READ_MS), path), counters: () => this.counters.render(), events: () => this.eventTab(events), minutes: () => this.minuteTable()}[chosen]();
+		const body = {qps: () => this.queuePairs.render(), counters: () => this.counters.render(), events: () => this.eventTab(events), minutes: () => this.minuteTable()}[chosen]();
 		return make('section', {class: 'panel flush', 'aria-label': 'details'}, make('div', {class: 'tabs', role: 'tablist', 'aria-label': 'details', onkeydown: (event) => this.onTabKey(event)}, tab('qps', 'Queue pairs'), tab('counters', 'Counters'), tab('events', `Events ${events.length}`), tab('minutes', 'By minute')),
 			make('div', {role: 'tabpanel', id: 'tab-panel', 'aria-labelledby': `tab-${chosen}`, tabindex: '0'}, body));
 	}
@@ -106,15 +109,8 @@ class PortView {
 		}
 	}
 
-	queuePairTab(document, path) {
-		const items = queuePairItems(document);
-		this.queuePairs.show(items, this.page.query.sort, this.page.documents.readAt(path));
-		this.queuePairs.element.hidden = items.length === 0;
-		return [this.queuePairs.element, items.length === 0 && (document === null ? makeEmpty('Loading', this.page.missing(path)) : makeEmpty('No queue pairs', sentenceCase(document.error ?? 'No process uses this port now.')))];
-	}
-
 	eventTab(items) {
-		this.events.show(items, this.page.query.eventSort, items.length);
+		this.events.show(items, this.page.query.eventSort, eventEpoch(items));
 		this.events.element.hidden = items.length === 0;
 		return [this.events.element, items.length === 0 && makeEmpty('No events of this port')];
 	}

@@ -3,7 +3,24 @@
 
 function signalColumn(name, modelOf) {
 	const {title, unit, about} = SIGNALS[name];
-	return {id: name, title, unit: UNITS[unit].name, about: sentenceCase(about), number: true, down: true, cell: (p) => makeValue(modelOf(), p, name), sort: (p) => modelOf().value(p, name)};
+	return {id: name, title, unit: UNITS[unit].name, about: sentenceCase(about), number: true, down: true, cell: (p) => makePortValue(modelOf(), p, name), sort: (p) => modelOf().value(p, name)};
+}
+
+// True of a PF whose own bytes may lack those of its VFs.
+function isAlone(p) {
+	return p.lane?.head === p && p.lane.children.length > 0 && p.facts.bytesIncludeVfs !== true;
+}
+
+// The sum of a PF and its VFs.
+function withVfs(model, p, name) {
+	return `${model.isLeast(p.lane.ports, name) ? '≥\u202f' : ''}${withUnit(model.valueOf(p.lane.ports, name), SIGNALS[name].unit)}`;
+}
+
+function makePortValue(model, p, name) {
+	const value = makeValue(model, p, name);
+	if (SIGNALS[name].unit === 'bits' && isAlone(p) && isKnown(model.value(p, name)))
+		value.setAttribute('data-tip', `Of the PF alone; with its VFs ${withVfs(model, p, name)}`);
+	return value;
 }
 
 const PORT_SIGNALS = ['bytes_received', 'bytes_sent', 'pause_sent', 'pause_received', 'ce_share', 'cnp_received', 'loss', 'again'];
@@ -45,7 +62,7 @@ function portFilters(model) {
 	return {
 		show: [{value: 'problems', label: 'Problems', kind: worst, test: isProblem}, {value: 'unhealthy', label: 'Unhealthy', kind: 'unhealthy', test: isKind('unhealthy')},
 			{value: 'unknown', label: 'Not judged', kind: 'unknown', test: isKind('unknown', 'warming')}, {value: 'used', label: 'In use', test: (p) => model.isInUse(p)},
-			{value: 'down', label: 'Down', test: (p) => p.facts.state !== null && p.facts.state !== 'active'}, {value: 'ok', label: 'No problem found', test: isKind('ok')},
+			{value: 'down', label: 'Down', test: (p) => p.facts.state !== null && p.facts.state !== 'active' && p.state.kind !== 'idle'}, {value: 'ok', label: 'No problem found', test: isKind('ok')},
 			{value: 'idle', label: 'Not in use', test: isKind('idle')}],
 		kind: [{value: 'pf', label: 'PF', test: (p) => p.facts.kind === 'pf'}, {value: 'vf', label: 'VF', test: (p) => p.facts.kind === 'vf'}],
 		rail: model.lanes.length > 1 && model.lanes.length <= 16 ? model.lanes.map((lane) => ({value: String(lane.n), label: String(lane.n), isShort: true, test: (p) => p.lane === lane})) : [],
@@ -54,7 +71,7 @@ function portFilters(model) {
 
 class PortsView extends ListView {
 	constructor(page) {
-		super(page, {title: 'Ports', columns: portColumns(() => page.model), keyOf: (p) => p.key, kindOf: (p) => p.state.kind, sort: 'state', words: portWords, filters: portFilters,
+		super(page, {title: 'Ports', columns: portColumns(() => page.model), keyOf: (p) => p.key, kindOf: (p) => p.state.kind, sort: 'state', words: portWords, filters: portFilters, epoch: (items) => troubleOf(items, (p) => p.key),
 			items: (model) => model.ports, missing: () => page.missing('api/v1/ports'), empty: () => ['No RDMA ports found on this node', 'A port is listed once its driver has made an RDMA device.']});
 	}
 }

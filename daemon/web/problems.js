@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // problems.js - verdicts as rows that unfold. The row: cause, port, value, onset. Unfolded: evidence, next steps, and earlier events.
 
-const GROUP_FROM = 3; // verdicts of one cause and severity become one row
+const GROUP_FROM = 2; // verdicts of one cause and severity become one row
+const PORTS_NAMED = 4; // of a group
 const BEFORE_MS = 120000;
 
 function evidenceValue(v, unit) {
@@ -23,40 +24,83 @@ function problemKey(v) {
 	return `${verdictKey(v)} ${v.onsetMs}`;
 }
 
-function problemTimes(model, v) {
-	const onset = Date.parse(v.onset);
-	if (v.ended)
-		return [`Ended ${span(model.nowMs - Date.parse(v.ended))} ago`, `lasted ${span(Date.parse(v.ended) - onset)}`];
+// An evidence's short name, and the signal that it is of.
+const EVIDENCE_TITLES = [
+	[/^roce_pfc_pause_seconds_total\{direction="sent".*/, 'Pause out', 'pause_sent'],
+	[/^roce_pfc_pause_seconds_total\{direction="received".*/, 'Pause in', 'pause_received'],
+	[/^share of packets that arrive marked CE$/, 'CE marked', 'ce_share'],
+	[/^roce_phy_link_down_total/, 'Times down', null],
+];
+
+// "roce_transport_retries_exceeded_total" -> "Transport retries exceeded"
+function evidenceTitle(name) {
+	const known = EVIDENCE_TITLES.find(([pattern]) => pattern.test(name));
+	if (known)
+		return shown(name.replace(known[0], known[1]));
+	return sentenceCase(shown(name.replace(/^roce_(\w+)/, (_, words) => causeTitle(words.replace(/(_seconds)?_total$/, ''))).replace(/\{(.*)\}/, (_, labels) => `, ${labels.replace(/\w+=|"/g, '')}`)));
+}
+
+// How far the main number is beyond its limit, on whichever side.
+function excess(v) {
+	const {value = 0, threshold = 0} = mainEvidence(v) ?? {}, times = threshold > 0 && value > 0 ? value / threshold : 0;
+	return times > 0 ? Math.max(times, 1 / times) : value ?? 0;
+}
+
+// From the first onset to the last end.
+function problemTimes(model, verdicts) {
+	const onset = Math.min(...verdicts.map((v) => Date.parse(v.onset))), ended = Math.max(...verdicts.map((v) => Date.parse(v.ended)));
+	if (verdicts[0].ended)
+		return [`Ended ${span(model.nowMs - ended)} ago`, `lasted ${span(ended - onset)}`];
 	if (model.dead)
 		return [`Since ${clock(onset)}`, 'not known now'];
-	return [`For ${span(model.nowMs - onset)}`, v.clearingSinceMs ? 'improving' : `since ${clock(onset)}`];
+	return [`For ${span(model.nowMs - onset)}`, verdicts.every((v) => v.clearingSinceMs) ? 'improving' : `since ${clock(onset)}`];
 }
 
-function affectedText(v) {
-	return v.podCount > 0 ? `affects ${count(v.podCount, 'pod')}` : v.managementPort ? 'management port' : null;
+function isCaused(v) {
+	return v.role === 'cause';
 }
 
-function problemHead(page, model, v, unfolded) {
-	const main = mainEvidence(v), times = problemTimes(model, v), key = problemKey(v), p = model.portByKey.get(portKey(v));
-	const title = sentenceCase(v.sentence);
+// The pods of verdicts: the first as a link, and how many more there are.
+function makeProblemPods(verdicts) {
+	const pods = [...new Map(verdicts.flatMap((v) => v.pods).map((pod) => [podKey(pod), pod])).values()], n = verdicts.reduce((sum, v) => sum + v.podCount - v.pods.length, pods.length);
+	const word = verdicts.every(isCaused) ? 'caused by' : 'affects';
+	if (pods.length === 0)
+		return n > 0 ? make('span', {class: 'quiet'}, `${word} ${count(n, 'pod')}`) : verdicts.every((v) => v.managementPort) && make('span', {class: 'quiet'}, 'management port');
+	return make('span', {class: 'quiet problem-pods'}, make('span', {}, `${word} `), makePodLink(pods[0]), n > 1 && make('span', {}, ` and ${grouped(n - 1)} more`));
+}
+
+function makeMuch(verdicts) {
+	const v = verdicts.reduce((a, b) => (excess(b) > excess(a) ? b : a)), main = mainEvidence(v);
+	return main && [make('p', {class: 'much', 'data-hot': v.ended ? null : v.severity}, evidenceValue(main.value, main.unit), verdicts.length > 1 && make('small', {}, ' at worst')),
+		make('p', {class: 'quiet much-of'}, make('span', {class: 'clip', 'data-tip': evidenceTitle(main.name)}, isKnown(main.threshold) ? `${evidenceTitle(main.name)},` : evidenceTitle(main.name)), isKnown(main.threshold) && make('span', {}, `limit ${evidenceValue(main.threshold, main.unit)}`))];
+}
+
+function makeProblemSpark(model, verdicts) {
+	const [{firstSignal}] = verdicts, ports = verdicts.map((v) => model.portByKey.get(portKey(v))).filter(Boolean);
+	return ports.length > 0 && THIN_SIGNALS.includes(firstSignal) && makeSpark(model, model.series(ports, firstSignal), verdicts, leastOf(SIGNALS[firstSignal].unit));
+}
+
+// A row of one verdict, or of several with the same cause and severity.
+function problemHead(page, model, verdicts, key, unfolded) {
+	const [v] = verdicts, times = problemTimes(model, verdicts), title = sentenceCase(v.sentence).replace(/ \(direction: \w+\)/, '');
 	return make('div', {class: 'problem-head', onclick: (event) => event.target.closest('a') || page.unfold(key)},
 		makeMark(v.ended ? 'ended' : v.severity, true),
 		make('div', {class: 'problem-what'},
-			make('h3', {}, makeButton(title, (event) => { event.stopPropagation(); page.unfold(key); }, {'aria-expanded': String(unfolded), 'data-row': 'problem'})),
-			make('p', {}, makePortLink(v), v.netdev && make('span', {class: 'quiet'}, shown(v.netdev)), make('code', {}, v.cause), affectedText(v) && make('span', {class: 'quiet'}, affectedText(v)))),
-		make('div', {class: 'problem-much'}, main && [make('p', {class: 'much', 'data-hot': v.ended ? null : v.severity}, evidenceValue(main.value, main.unit)),
-			make('p', {class: 'quiet'}, isKnown(main.threshold) ? `limit ${evidenceValue(main.threshold, main.unit)}` : '')]),
-		make('div', {class: 'problem-line'}, p && v.firstSignal && THIN_SIGNALS.includes(v.firstSignal) ? makeSpark(model, model.series([p], v.firstSignal), [v]) : null),
+			make('h3', {}, makeButton(verdicts.length > 1 ? `${title}: ${count(verdicts.length, 'port')}` : title, (event) => { event.stopPropagation(); page.unfold(key); }, {'aria-expanded': String(unfolded), 'data-row': 'problem'})),
+			make('p', {}, verdicts.slice(0, PORTS_NAMED).map((one) => makePortLink(one)), verdicts.length > PORTS_NAMED && make('span', {class: 'quiet'}, `and ${verdicts.length - PORTS_NAMED} more`),
+				verdicts.length === 1 && v.netdev && make('span', {class: 'quiet'}, shown(v.netdev)), make('code', {}, v.cause), makeProblemPods(verdicts))),
+		make('div', {class: 'problem-much'}, makeMuch(verdicts)),
+		make('div', {class: 'problem-line'}, makeProblemSpark(model, verdicts)),
 		make('div', {class: 'problem-when'}, make('p', {}, make('strong', {}, times[0])), make('p', {class: 'quiet'}, times[1])),
-		make('span', {class: 'fold', 'aria-hidden': 'true'}, unfolded ? '⌃' : '⌄'));
+		make('span', {class: 'fold', 'data-open': unfolded ? 'yes' : null, 'aria-hidden': 'true'}));
 }
 
 function evidenceTable(v) {
 	return make('table', {class: 'evidence'}, make('caption', {class: 'unseen'}, `evidence of ${v.cause}`),
 		make('thead', {class: 'unseen'}, make('tr', {}, ['number', 'value', 'limit', 'times the limit'].map((head) => make('th', {scope: 'col'}, head)))),
-		make('tbody', {}, v.evidence.map((e) => make('tr', {}, make('th', {scope: 'row'}, evidenceName(e.name)), make('td', {}, evidenceValue(e.value, e.unit)),
-			make('td', {class: 'quiet'}, isKnown(e.threshold) ? `limit ${evidenceValue(e.threshold, e.unit)}` : ''),
-			make('td', {class: 'quiet'}, isKnown(e.threshold) && e.threshold > 0 && isKnown(e.value) ? `${shortNumber(e.value / e.threshold)} ×` : '')))));
+		make('tbody', {}, v.evidence.map((e) => make('tr', {}, make('th', {scope: 'row'}, evidenceName(e.name)), make('td', {class: 'number'}, evidenceValue(e.value, e.unit)),
+			make('td', {class: 'number quiet'}, isKnown(e.threshold) ? `limit ${evidenceValue(e.threshold, e.unit)}` : ''),
+			make('td', {class: 'number quiet'}, isKnown(e.threshold) && e.threshold > 0 && isKnown(e.value) ? `${oneDecimal(e.value / e.threshold)}${NBSP}×` : '')))));
 }
 
 // Events on the node shortly before the onset, without the verdict's own.
@@ -79,30 +123,22 @@ function problemBody(page, model, v) {
 			makeFacts([['Next steps', make('strong', {}, `${sentenceCase(v.advice)}.`)], ['Ruled out if', `${sentenceCase(v.disproof)}.`], ['Also explains', v.symptoms.map(causeTitle).join(', ')],
 				['Remark', v.remark && `${sentenceCase(v.remark)}.`], ['Peer', v.peer && makeCode(v.peer)], ['Confidence', `${shortNumber(v.confidence * 100)} %`]]),
 			make('p', {class: 'actions'}, make('a', {class: 'button', href: portLink(v)}, 'Open port'), make('a', {class: 'button', href: `runbook/${encodeURIComponent(v.cause)}`, target: '_blank', rel: 'noopener'}, 'Runbook'), page.tickets.button(model, v, problemKey(v)))),
-		make('div', {}, p && v.firstSignal && THIN_SIGNALS.includes(v.firstSignal) && [make('h4', {}, `Moved first: ${SIGNALS[v.firstSignal].title}`),
-			make('div', {class: 'wide-line'}, makeSpark(model, model.series([p], v.firstSignal), [v]))],
+		make('div', {}, p && SIGNALS[v.firstSignal] && page.problemCharts.elements(v, p, eventsBefore(model, v)),
 		makeFacts([['Moved first', v.firstMoved && [makeCode(v.firstMoved), v.sameSample ? ', others in the same sample' : '']], ['Changed before', beforeList(model, v)],
-			['Affects', v.pods.length > 0 && [v.pods.map((pod) => make('div', {}, makePodLink(pod))), more > 0 && make('div', {class: 'quiet'}, `and ${more} more`)]],
+			[isCaused(v) ? 'Caused by' : 'Affects', v.pods.length > 0 && [v.pods.map((pod) => make('div', {}, makePodLink(pod))), more > 0 && make('div', {class: 'quiet'}, `and ${more} more`)]],
 			['Ended', v.ended && [makeTime(Date.parse(v.ended)), {cleared: '', gone: ', the port was removed', unseen: ', its counters cannot be read'}[v.endedAs] ?? '']]])), page.tickets.text(problemKey(v)));
 }
 
 function makeProblem(page, model, v) {
-	const unfolded = page.unfolded.has(problemKey(v));
-	return make('article', {class: 'problem verdict', key: problemKey(v), 'data-severity': v.severity, 'data-ended': v.ended ? 'yes' : null, 'aria-label': `${v.ended ? 'ended: ' : ''}${causeTitle(v.cause)} on ${shown(portKey(v))}`},
-		problemHead(page, model, v, unfolded), unfolded && problemBody(page, model, v));
+	const key = problemKey(v), unfolded = page.unfolded.has(key);
+	return make('article', {class: 'problem verdict', key, 'data-severity': v.severity, 'data-ended': v.ended ? 'yes' : null, 'aria-label': `${v.ended ? 'ended: ' : ''}${causeTitle(v.cause)} on ${shown(portKey(v))}`},
+		problemHead(page, model, [v], key, unfolded), unfolded && problemBody(page, model, v));
 }
 
 function makeGroup(page, model, verdicts) {
 	const [v] = verdicts, key = `group ${v.cause} ${v.severity} ${v.ended ? 'ended' : ''}`, unfolded = page.unfolded.has(key);
-	const oldest = verdicts.reduce((a, b) => (Date.parse(a.onset) < Date.parse(b.onset) ? a : b));
-	return make('article', {class: 'problem group', key, 'data-severity': v.severity, 'aria-label': `${causeTitle(v.cause)} on ${count(verdicts.length, 'port')}`},
-		make('div', {class: 'problem-head', onclick: (event) => event.target.closest('a') || page.unfold(key)}, makeMark(v.ended ? 'ended' : v.severity, true),
-			make('div', {class: 'problem-what'}, make('h3', {}, makeButton(`${sentenceCase(v.sentence)}: ${count(verdicts.length, 'port')}`, (event) => { event.stopPropagation(); page.unfold(key); }, {'aria-expanded': String(unfolded), 'data-row': 'problem'})),
-				make('p', {}, make('code', {}, v.cause), verdicts.slice(0, 4).map((one) => makePortLink(one)), verdicts.length > 4 && make('span', {class: 'quiet'}, `and ${verdicts.length - 4} more`))),
-			make('div', {class: 'problem-much'}), make('div', {class: 'problem-line'}),
-			make('div', {class: 'problem-when'}, make('p', {}, make('strong', {}, problemTimes(model, oldest)[0])), make('p', {class: 'quiet'}, 'the first of them')),
-			make('span', {class: 'fold', 'aria-hidden': 'true'}, unfolded ? '⌃' : '⌄')),
-		unfolded && make('div', {class: 'members'}, verdicts.map((one) => makeProblem(page, model, one))));
+	return make('article', {class: 'problem group', key, 'data-severity': v.severity, 'data-ended': v.ended ? 'yes' : null, 'aria-label': `${v.ended ? 'ended: ' : ''}${causeTitle(v.cause)} on ${count(verdicts.length, 'port')}`},
+		problemHead(page, model, verdicts, key, unfolded), unfolded && make('div', {class: 'members'}, verdicts.map((one) => makeProblem(page, model, one))));
 }
 
 function problemRows(page, model, verdicts) {
@@ -119,5 +155,5 @@ function makeProblems(page, model, open, ended) {
 	if (open.length + ended.length === 0)
 		return null;
 	return make('section', {class: 'panel problems', 'aria-labelledby': 'problems-title'}, make('h2', {id: 'problems-title', class: 'unseen'}, 'Problems'), problemRows(page, model, open), problemRows(page, model, ended),
-		historyNote(model) && make('p', {class: 'quiet note'}, historyNote(model)));
+		historyNote(model) ? make('p', {class: 'quiet note'}, historyNote(model)) : ended.length > 0 && make('p', {class: 'quiet note'}, 'Problems that ended earlier are in ', make('a', {href: '#events'}, 'Events'), '.'));
 }

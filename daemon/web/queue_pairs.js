@@ -19,7 +19,7 @@ function queuePairState(qp) {
 	const again = (bothWays(qp, 'naks') ?? 0) + (bothWays(qp, 'retransmissions') ?? 0), packets = bothWays(qp, 'packets'), rnr = bothWays(qp, 'rnr') ?? 0;
 	const marked = packets ? (bothWays(qp, 'ce') ?? 0) / packets : 0;
 	if (qp.failure || qp.state === 'ERR')
-		return {kind: 'critical', text: shown(qp.failure ?? 'in state ERR'), why: 'Its connection failed', weight: 1e9 + again};
+		return {kind: 'critical', text: sentenceCase(shown(qp.failure ?? 'in state ERR')), why: 'Its connection failed', weight: 1e9 + again};
 	if (again > AGAIN_NOTABLE)
 		return {kind: 'warning', text: `${scaled(again)} NAKs and retransmissions`, why: 'Packets of it were lost', weight: 1e6 + Math.min(again, 1e8)};
 	if (marked > CE_NOTABLE)
@@ -45,22 +45,42 @@ function queuePairCount(id, title) {
 	return {id, title, number: true, down: true, cell: ({qp}) => { const v = bothWays(qp, id); return isKnown(v) ? make('span', {class: v === 0 ? 'zero' : 'value'}, scaled(v)) : make('span', {class: 'absent', 'data-tip': 'Packets are not counted by queue pair here'}, UNKNOWN); }, sort: ({qp}) => bothWays(qp, id)};
 }
 
-function queuePairTable(onPort) {
+// of: 'node', 'port' or 'pod', whose name is not repeated.
+function queuePairTable(of) {
 	return {keyOf: (item) => item.key, kindOf: (item) => item.state.kind, sort: '-trouble', columns: [
 		{id: 'qpn', title: 'Queue pair', cell: ({qp, state}) => [makeMark(state.kind, false), make('strong', {}, String(qp.qpn)), make('span', {class: 'quiet beside'}, isKnown(qp.state) ? `${shown(qp.type)} ${shown(qp.state)}` : 'seen in packets')], sort: ({qp}) => qp.qpn},
 		{id: 'trouble', title: 'Trouble', down: true, cell: ({state}) => makeState(state), sort: ({state}) => state.weight},
-		!onPort && {id: 'port', title: 'Port', cell: ({qp}) => (qp.device ? makePortLink({device: qp.device, port: qp.port ?? 1}) : cutName(qp.netdev)), sort: ({qp}) => qp.device ?? qp.netdev},
-		{id: 'pod', title: 'Pod', cell: ({qp}) => (qp.pod ? makePodLink(qp) : make('span', {class: 'zero'}, '–')), sort: ({qp}) => qp.pod && podKey(qp)},
+		of !== 'port' && {id: 'port', title: 'Port', cell: ({qp}) => (qp.device ? makePortLink({device: qp.device, port: qp.port ?? 1}) : cutName(qp.netdev)), sort: ({qp}) => qp.device ?? qp.netdev},
+		of !== 'pod' && {id: 'pod', title: 'Pod', cell: ({qp}) => (qp.pod ? makePodLink(qp) : make('span', {class: 'zero'}, '–')), sort: ({qp}) => qp.pod && podKey(qp)},
 		{id: 'peer', title: 'Peer', cell: ({qp}) => make('span', {class: 'mono'}, shown(qp.peerAddress), isKnown(qp.peerQpn) && ` ${qp.peerQpn}`), sort: ({qp}) => qp.peerAddress},
-		queuePairCount('packets', 'Packets'), queuePairCount('ce', 'CE'), queuePairCount('cnp', 'CNP'), queuePairCount('naks', 'NAKs'), queuePairCount('retransmissions', 'Retrans.'),
+		queuePairCount('packets', 'Packets'), queuePairCount('ce', 'CE'), queuePairCount('naks', 'NAKs'), queuePairCount('retransmissions', 'Retrans.'),
 		{id: 'rtt', title: 'RTT', unit: 'µs', number: true, down: true, cell: ({qp}) => (roundTrip(qp) === null ? make('span', {class: 'absent', 'data-tip': 'No round trip was measured'}, '–') : oneDecimal(roundTrip(qp) / 1000)), sort: ({qp}) => roundTrip(qp)},
 		{id: 'process', title: 'Process', cell: ({qp}) => (qp.kernel ? 'kernel' : qp.comm ? `${shown(qp.comm)} ${qp.pid}` : '–'), sort: ({qp}) => qp.comm},
 	].filter(Boolean)};
 }
 
+// The queue pairs of a port or a pod, as a part of its view.
+class QueuePairTable {
+	constructor(page, path, of, sortName, none) {
+		Object.assign(this, {page, path, sortName, none});
+		this.table = new Table({label: 'queue pairs', ...queuePairTable(of)}, (sort) => page.ask({[sortName]: sort}));
+	}
+
+	render() {
+		const {page, path, table} = this, document = page.documents.get(path, [], QP_READ_MS), items = queuePairItems(document);
+		table.show(items, page.query[this.sortName], page.documents.readAt(path));
+		table.element.hidden = items.length === 0;
+		return [table.element, items.length === 0 && (document === null ? makeEmpty('Loading', page.missing(path)) : makeEmpty('No queue pairs', sentenceCase(document.error ?? this.none)))];
+	}
+
+	done() {
+		this.table.done();
+	}
+}
+
 class QueuePairsView extends ListView {
 	constructor(page) {
-		super(page, {title: 'Queue pairs', ...queuePairTable(false), items: () => this.items(), note: () => this.note(),
+		super(page, {title: 'Queue pairs', ...queuePairTable('node'), items: () => this.items(), epoch: (items) => troubleOf(items, (item) => item.key), note: () => this.note(),
 			words: ({qp, state}) => [qp.device, qp.netdev, qp.qpn, qp.address, qp.peerAddress, qp.pod && podKey(qp), qp.comm, qp.failure, qp.state, state.text],
 			filters: () => ({show: [{value: 'failed', label: 'Failed', kind: 'critical', test: isKind('critical')}, {value: 'trouble', label: 'In trouble', kind: 'warning', test: isKind('critical', 'warning', 'info')}]}),
 			missing: () => page.missing('api/v1/qps'), empty: () => ['No queue pairs', sentenceCase(this.document?.error ?? 'No process uses RDMA here now.')]});

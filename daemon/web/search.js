@@ -25,27 +25,29 @@ class Search {
 		this.find();
 	}
 
-	// {text, about, href, words}
+	// {is, text, names: its own, about, kind, href, words: all else that it is found by}
 	things() {
 		const {model} = this.page;
 		return [
-			...(model.ports ?? []).map((p) => ({text: p.key, about: [p.facts.netdev, p.facts.pod && podKey(p.facts), p.state.text].filter(Boolean).join(', '), kind: p.state.kind, href: portLink(p.facts), words: portWords(p)})),
-			...(model.pods ?? []).map((pod) => ({text: pod.key, about: `pod, ${pod.state.text}`, kind: pod.state.kind, href: podLink(pod), words: podWords(pod)})),
-			...(model.resources ?? []).map((pool) => ({text: pool.name, about: 'pool', kind: model.poolState(pool).kind, href: placeLink(['pools'], {q: pool.name}), words: [pool.name]})),
-			...[...new Set([...model.verdicts, ...model.ended].map((v) => v.cause))].map((cause) => ({text: cause, about: 'cause', kind: 'info', href: placeLink(['ports'], {q: cause}), words: [cause, causeTitle(cause)]})),
-			...VIEWS.map(({word, title}) => ({text: title, about: 'view', kind: 'idle', href: `#${word}`, words: [title]})),
+			...model.verdicts.map((v) => ({is: 'Problem', text: sentenceCase(v.sentence), names: [v.cause, causeTitle(v.cause), v.sentence], about: portKey(v), kind: v.severity, href: portLink(v), words: [portKey(v), v.netdev, ...v.pods.map(podKey)]})),
+			...(model.ports ?? []).map((p) => ({is: 'Port', text: p.key, names: [p.key, p.facts.device], about: [p.facts.netdev, p.facts.pod && podKey(p.facts), p.state.text].filter(Boolean).join(', '), kind: p.state.kind, href: portLink(p.facts), words: portWords(p)})),
+			...(model.pods ?? []).map((pod) => ({is: 'Pod', text: pod.key, names: [pod.key, pod.name], about: pod.state.text, kind: pod.state.kind, href: podLink(pod), words: podWords(pod)})),
+			...(model.resources ?? []).map((pool) => ({is: 'Pool', text: pool.name, names: [pool.name, pool.name.slice(pool.name.lastIndexOf('/') + 1)], about: '', kind: model.poolState(pool).kind, href: placeLink(['pools'], {q: pool.name}), words: []})),
+			...[...new Set([...model.verdicts, ...model.ended].map((v) => v.cause))].map((cause) => ({is: 'Cause', text: cause, names: [cause, causeTitle(cause)], about: '', kind: 'info', href: placeLink(['ports'], {q: cause}), words: []})),
+			...VIEWS.map(({word, title}) => ({is: 'View', text: title, names: [title], about: '', kind: 'idle', href: `#${word}`, words: []})),
 		];
 	}
 
-	// 0: one name is exactly that; 1: one begins so; 2: one has it in it; -1: none.
+	// Exactly that name first, then own names before those of other things; -1: none has the word.
 	rank(thing, word) {
-		const words = [thing.text, ...thing.words].filter(isKnown).map((name) => String(name).toLowerCase());
-		return words.includes(word) ? 0 : words.some((name) => name.startsWith(word)) ? 1 : words.some((name) => name.includes(word)) ? 2 : -1;
+		const lower = (names) => names.filter(isKnown).map((name) => String(name).toLowerCase()), own = lower(thing.names), others = lower(thing.words);
+		const begins = (name) => name.startsWith(word), has = (name) => name.includes(word);
+		return [own.includes(word), others.includes(word), own.some(begins), own.some(has), others.some(begins), others.some(has)].indexOf(true);
 	}
 
 	find() {
 		const word = this.input.value.trim().toLowerCase(), things = this.things();
-		const ranked = word ? things.map((thing) => [this.rank(thing, word), thing]).filter(([rank]) => rank >= 0) : things.filter((thing) => ['critical', 'warning'].includes(thing.kind) || thing.about === 'view').map((thing) => [0, thing]);
+		const ranked = word ? things.map((thing) => [this.rank(thing, word), thing]).filter(([rank]) => rank >= 0) : things.filter((thing) => thing.is === 'Problem' || thing.is === 'View').map((thing, i) => [i, thing]);
 		ranked.sort((a, b) => a[0] - b[0] || naturalOrder(a[1].text, b[1].text));
 		this.found = ranked.slice(0, FOUND_MOST).map(([, thing]) => thing);
 		this.at = 0;
@@ -54,7 +56,7 @@ class Search {
 	}
 
 	showFound() {
-		morphChildren(this.list, this.found.map((thing, i) => make('li', {role: 'option', id: `found-${i}`, 'aria-selected': String(i === this.at), onclick: () => this.go(i)}, makeMark(thing.kind, false), make('strong', {}, cutName(thing.text)), make('span', {class: 'quiet'}, ` ${shown(thing.about)}`))));
+		morphChildren(this.list, this.found.map((thing, i) => make('li', {role: 'option', id: `found-${i}`, 'aria-selected': String(i === this.at), onclick: () => this.go(i)}, makeMark(thing.kind, false), make('strong', {}, cutName(thing.text)), make('span', {class: 'quiet'}, shown(thing.about)), make('span', {class: 'grow'}), make('small', {}, thing.is))));
 		setAttribute(this.input, 'aria-activedescendant', this.found.length ? `found-${this.at}` : null);
 		this.list.hidden = this.found.length === 0;
 	}
@@ -68,6 +70,9 @@ class Search {
 		} else if (event.key === 'Enter' && this.found.length) {
 			event.preventDefault();
 			this.go(this.at);
+		} else if (event.key === 'Escape') { // at once: browsers would empty the input first
+			event.preventDefault();
+			this.dialog.close();
 		}
 	}
 
@@ -78,7 +83,8 @@ class Search {
 	}
 }
 
-const KEYS = [['/', 'search'], ['j, k', 'next, previous row'], ['Enter', 'open or unfold'], ['1 to 7', 'views'], ['[, ]', 'previous, next port'], ['+, −, ←, →, 0', 'zoom and move a chart that has the focus'], ['Esc', 'close, clear, back to live'], ['t', 'light or dark'], ['?', 'these keys']];
+const KEYS = [['/', 'search'], ['j k', 'next, previous row'], ['Enter', 'open or unfold'], ['1 to 7', 'views'], ['[ ]', 'previous, next port'], ['← →', 'values of a chart that has the focus'], ['Shift ← →', 'move in time'], ['+ − 0', 'zoom, and all of it again'],
+	['Esc', 'close, clear, back to live'], ['t', 'light or dark'], ['?', 'these keys']];
 
 // Single-key shortcuts can be disabled, for users of speech input (WCAG 2.1.4).
 class Keys {
@@ -91,7 +97,7 @@ class Keys {
 	help() {
 		if (this.dialog.open)
 			return;
-		this.dialog.replaceChildren(make('h2', {id: 'keys-title'}, 'Keyboard shortcuts'), makeFacts(KEYS.map(([key, text]) => [make('kbd', {}, key), sentenceCase(text)])),
+		this.dialog.replaceChildren(make('h2', {id: 'keys-title'}, 'Keyboard shortcuts'), makeFacts(KEYS.map(([key, text]) => [key.split(' ').map((word) => (word === 'to' ? ' to ' : [make('kbd', {}, word), ' '])), sentenceCase(text)])),
 			make('p', {}, make('label', {}, make('input', {type: 'checkbox', checked: !this.off, onchange: (event) => { this.off = !event.target.checked; remember('keys', this.off ? 'off' : 'on'); }}), ' Single keys')),
 			makeButton('Close', () => this.dialog.close()));
 		this.dialog.showModal();
@@ -120,14 +126,21 @@ class Keys {
 	}
 }
 
+// Its tooltip would only repeat it: a text that is not cut.
+function isWhole(element) {
+	const parts = [element, ...element.querySelectorAll('*'), element.closest('td, th')];
+	return element.matches('.cut, .clip') && parts.every((part) => !part || part.scrollWidth <= part.clientWidth);
+}
+
 // The tooltip of the element under the pointer or with the focus: full names and reasons.
 function followTips() {
 	const tip = byId('tip');
 	let holder = null;
 	const hide = () => { tip.hidden = true; };
 	const show = (event) => {
-		const held = event.target.closest?.('[data-tip]') ?? (event.type === 'focusin' ? event.target.querySelector?.('[data-tip]') : null);
-		if (!held)
+		const inside = event.type === 'focusin' && event.target.matches('a:focus-visible, button:focus-visible') ? event.target.querySelector('[data-tip]') : null;
+		const held = event.target.closest?.('[data-tip]') ?? inside;
+		if (!held || isWhole(held))
 			return hide();
 		holder = held;
 		setText(tip, held.dataset.tip);

@@ -17,6 +17,13 @@ function compareValues(a, b) {
 	return typeof a === 'number' && typeof b === 'number' ? a - b : naturalOrder(String(a), String(b));
 }
 
+// A click anywhere on a row follows the link in its first cell.
+function openRow(event) {
+	const row = event.target.closest('tr[data-row]');
+	if (row && !event.target.closest('a, button, input, summary') && getSelection().isCollapsed)
+		row.querySelector('th a')?.click();
+}
+
 class Table {
 	// what: {label, columns, keyOf(item), kindOf(item), sort: default}. A column: {id, title, unit, cell(item), sort(item), down: greatest first, number, class}.
 	// onSort(text) is called with the sort that the reader asks for.
@@ -24,9 +31,9 @@ class Table {
 		Object.assign(this, {what, onSort, items: [], places: new Map(), sorted: '', all: false, first: 0, last: -1, hovered: false});
 		this.rows = new Map(); // key -> row in the document
 		this.head = make('tr', {'aria-rowindex': '1'});
-		this.above = make('tr', {class: 'spacer', 'aria-hidden': 'true'}, make('td', {colspan: String(what.columns.length)}));
-		this.below = make('tr', {class: 'spacer', 'aria-hidden': 'true'}, make('td', {colspan: String(what.columns.length)}));
-		this.body = make('tbody', {}, this.above, this.below);
+		this.above = make('tr', {class: 'spacer', 'aria-hidden': 'true'}, make('td')); // one cell: a colspan would also make columns of those that are hidden
+		this.below = make('tr', {class: 'spacer', 'aria-hidden': 'true'}, make('td'));
+		this.body = make('tbody', {onclick: openRow}, this.above, this.below);
 		this.more = makeButton('', () => { this.all = true; this.place(true); }, {class: 'more'});
 		this.table = make('table', {class: 'list'}, make('caption', {class: 'unseen'}, what.label), make('thead', {}, this.head), this.body);
 		this.element = make('div', {class: 'table', onmouseover: () => { this.hovered = true; }, onmouseout: () => { this.hovered = false; }}, this.table, this.more);
@@ -141,8 +148,13 @@ class Table {
 
 // --- a view that is a list ----------------------------------------------------------------------
 
+// Which items are in what trouble. Those that are fine or idle change too often to be put in order again for it.
+function troubleOf(items, keyOf) {
+	return items.filter(({state}) => STATES[state.kind].filter !== 'ok' && STATES[state.kind].filter !== 'idle').map((item) => `${keyOf(item)} ${item.state.kind}`).sort().join();
+}
+
 // spec: {title, columns, keyOf, kindOf, sort, words(item): searchable texts, filters(model): {name: [{value, label, kind, test(item)}]}, items(model): null while
-// loading, note(model), empty(model): [title, line...], missing(): why there are no items yet}.
+// loading, epoch(items): rows are put in order again when it changes, note(model), empty(model): [title, line...], missing(): why there are no items yet}.
 class ListView {
 	constructor(page, spec) {
 		Object.assign(this, {page, spec});
@@ -175,11 +187,19 @@ class ListView {
 		const chosen = Object.entries(filters).map(([name, choices]) => choices.find((choice) => choice.value === query[name])).filter(Boolean);
 		const wanted = (items ?? []).filter((item) => chosen.every((choice) => choice.test(item)) && this.matches(item, words));
 		const isFiltered = chosen.length > 0 || words.length > 0;
-		this.table.show(wanted, query.sort, `${page.store.epoch} ${chosen.map((c) => c.value)} ${words}`);
+		this.table.show(wanted, query.sort, `${page.store.epoch} ${this.ownEpoch(model, wanted)} ${chosen.map((c) => c.value)} ${words}`);
 		return [make('header', {class: 'view-head'}, make('h1', {}, spec.title), items && make('span', {class: 'quiet'}, isFiltered ? `${grouped(wanted.length)} of ${grouped(items.length)}` : grouped(items.length)),
 			spec.note?.(model) && make('span', {class: 'quiet'}, spec.note(model))),
 		make('div', {class: 'filters'}, this.input, Object.entries(filters).map(([name, choices]) => this.chips(name, choices, items ?? []))),
 		make('div', {class: 'panel flush'}, this.table.element, this.emptiness(model, items, wanted, isFiltered))];
+	}
+
+	// Rows that are in the view's own order keep it while their states change; when all become unknown at once, each stays where it is.
+	ownEpoch(model, wanted) {
+		const own = readSort(this.spec.sort), sort = readSort(this.page.query.sort) ?? own;
+		if (!model.dead || this.epoch === undefined)
+			this.epoch = `${model.devices !== null} ${sort.id === own.id ? this.spec.epoch?.(wanted) ?? '' : ''}`;
+		return this.epoch;
 	}
 
 	emptiness(model, items, wanted, isFiltered) {

@@ -92,12 +92,22 @@ function twoDigits(n) {
 	return String(n).padStart(2, '0');
 }
 
-// In the browser's time zone, with the date unless it is today.
-function clock(unixMs) {
+// In the browser's time zone, as are all times.
+function timeOfDay(unixMs) {
 	const t = new Date(unixMs);
-	const time = [t.getHours(), t.getMinutes(), t.getSeconds()].map(twoDigits).join(':');
-	const day = [t.getFullYear(), t.getMonth() + 1, t.getDate()].map(twoDigits).join('-');
-	return t.toDateString() === new Date().toDateString() ? time : `${day} ${time}`;
+	return [t.getHours(), t.getMinutes(), t.getSeconds()].map(twoDigits).join(':');
+}
+
+const DAY_MS = 86400000;
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+// The time of the last 24 hours; "28 Nov 23:56" beyond them.
+function clock(unixMs) {
+	const t = new Date(unixMs), now = Date.now();
+	if (Math.abs(now - unixMs) < DAY_MS)
+		return timeOfDay(unixMs);
+	const year = t.getFullYear() === new Date(now).getFullYear() ? '' : ` ${t.getFullYear()}`;
+	return `${t.getDate()} ${MONTHS[t.getMonth()]}${year} ${timeOfDay(unixMs).slice(0, 5)}`;
 }
 
 // A time; the tooltip shows it in UTC.
@@ -114,12 +124,13 @@ function shown(name) {
 		(c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
+// A first word with "_" is a name, and stays as it is.
 function sentenceCase(text) {
-	return text.charAt(0).toUpperCase() + text.slice(1);
+	return /^\w*_/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 // "slow_receiver_pcie" -> "Slow receiver PCIe"
-const ACRONYMS = {pcie: 'PCIe', nic: 'NIC', mtu: 'MTU', pfc: 'PFC', ecn: 'ECN', cnp: 'CNP', gid: 'GID', fec: 'FEC'};
+const ACRONYMS = {pcie: 'PCIe', nic: 'NIC', mtu: 'MTU', pfc: 'PFC', ecn: 'ECN', cnp: 'CNP', gid: 'GID', fec: 'FEC', phy: 'PHY', nak: 'NAK', rnr: 'RNR', ack: 'ACK'};
 
 function causeTitle(cause) {
 	return sentenceCase(cause.split('_').map((word) => ACRONYMS[word] ?? word).join(' '));

@@ -39,7 +39,7 @@ function ticketText(model, v) {
 		`Since:    ${ticketTime(Date.parse(v.onset))}${ended}`,
 		`As of:    ${ticketTime(model.sampleMs())}`,
 		`Cause:    ${v.cause} (confidence ${shortNumber(v.confidence * 100)} %)`,
-		`Pods:     ${ticketPods(v)}`,
+		`Pods:     ${isCaused(v) ? 'caused by ' : ''}${ticketPods(v)}`,
 		'Evidence:', ...v.evidence.map(ticketEvidence),
 		...v.firstMoved ? [`Moved first: ${shown(v.firstMoved)}`] : [],
 		`Next steps: ${sentenceCase(shown(v.advice))}.`,

@@ -6,11 +6,14 @@ import signal
 import socket
 
 import daemon_python
+import npm
 from diagnosis_python import NAK, OUT_OF_SEQUENCE, TIMEOUTS, Node
 from kubelet_python import equal
 
 LOSS = {NAK: 500, OUT_OF_SEQUENCE: 500, TIMEOUTS: 5}
+AXE = "axe.run({resultTypes: ['violations']}).then((r) => r.violations.map((v) => [v.id, v.nodes.slice(0, 3).map((n) => n.html.slice(0, 200) + ' ' + n.failureSummary)]))"
 LIVE = "document.getElementById('state')?.dataset.state === 'live'"
+HERE = os.path.dirname(os.path.abspath(__file__))
 checks, only_by_name = [], []
 
 
@@ -89,6 +92,24 @@ def opened(node, place="", **look):
     page.go(node.url + place)
     page.until("live", LIVE)
     return page
+
+
+def altered(node, change, place="", **look):
+    """A page whose answers of the daemon went through a function in JavaScript, of the last word of their path and their document."""
+    page = run.browser.page(**look)
+    page.call("Page.addScriptToEvaluateOnNewDocument", source=f"""(() => {{ const real = window.fetch, change = {change};
+        window.fetch = async (address, ...more) => {{ const answer = await real(address, ...more), content = JSON.parse(await answer.text());
+            change(new URL(address).pathname.split('/').at(-1), content);
+            return {{ok: answer.ok, status: answer.status, text: async () => JSON.stringify(content)}}; }}; }})()""")
+    page.go(node.url + place)
+    page.until("live", LIVE)
+    return page
+
+
+def axe_script():
+    """What makes AXE work on a page."""
+    with open(npm.package(HERE + "/packages", HERE + "/../../build/npm", "axe-core") + "/axe.min.js", encoding="utf-8") as f:
+        return f.read()
 
 
 def silent(page, url):

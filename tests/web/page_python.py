@@ -31,17 +31,18 @@ TOP = os.path.join(HERE, "../..")
 sys.path[:0] = [HERE, os.path.join(HERE, "../interop"), os.path.join(HERE, "../lib"), os.path.join(TOP, "daemon/web")]
 import daemon_python  # noqa: E402
 import diagnosis_python as played  # noqa: E402
-import npm  # noqa: E402
 from browser import Browser, PATIENCE  # noqa: E402
 from daemon_python import PodResources, SLOT_POOL, checkpoint, registered  # noqa: E402
 from diagnosis_python import MARKED, OTHER_PF, PF, QUICK, TRAFFIC, VF, VF_FUNCTION  # noqa: E402
 from kubelet_python import equal, eventually  # noqa: E402
-from page_node import LIVE, LOSS, PageNode, check, checks, figure, has, only_by_name, opened, run, silent  # noqa: E402
+from page_node import AXE, LIVE, LOSS, PageNode, axe_script, check, checks, figure, has, only_by_name, opened, run, silent  # noqa: E402
 from prefix_proxy import PrefixProxy  # noqa: E402
 from run_checks import run_checks  # noqa: E402
+import page_overview  # noqa: E402,F401  its checks are ours, too
 import page_reach  # noqa: E402,F401  its checks are ours, too
+import page_views  # noqa: E402,F401  the same
 
-VIEWS = ["", "ports", "port/mlx5_0/1", "port/mlx5_0/1?tab=minutes", "port/mlx5_0/1?tab=counters", "pods", "qps", "pools", "events", "agent", "pod/train/job-7", "port/none/1", "ports?q=none"]
+VIEWS = ["", "ports", "port/mlx5_0/1", "port/mlx5_0/1?tab=minutes", "port/mlx5_0/1?tab=counters", "pods", "qps", "pools", "events", "agent", "pod/train/job-7", "port/none/1", "ports?q=none", "nosuchview"]
 
 
 UNFOLD = "document.querySelector('.verdict h3 button').click()"
@@ -264,7 +265,7 @@ def places_can_be_pasted():
         node.judged(PF)
         for place, text in (("#port/mlx5_1/1", "mlx5_1/1"), ("#pods", "No pod has an RDMA device"), ("#pools", "rocelet.dev/roce"), ("#config", "Configuration in effect"),
                             ("#events", "No events"), ("#port/none/1", "There is no port none/1"), ("#pod/a/b", "a/b has no device"), ("#ports?q=nothing", "No ports match “nothing”"),
-                            ("#%E0%A4%A", "No problems found on "), ("#" + "x/" * 500, "No problems found on ")):
+                            ("#%E0%A4%A", "No problems found on "), ("#" + "x/" * 500, "There is no view “x/x/")):
             page = opened(node, place)
             has(page, text)
             silent(page, node.url)
@@ -543,13 +544,10 @@ def behind_proxies():
 # --- who cannot see, or has little room --------------------------------------------------------
 
 
-AXE = "axe.run({resultTypes: ['violations']}).then((r) => r.violations.map((v) => [v.id, v.nodes.slice(0, 3).map((n) => n.html.slice(0, 200) + ' ' + n.failureSummary)]))"
-
 
 @check
 def axe_finds_nothing():
-    with open(npm.package(HERE + "/packages", TOP + "/build/npm", "axe-core") + "/axe.min.js", encoding="utf-8") as f:
-        axe = f.read()
+    axe = axe_script()
     with PageNode() as node:
         kubelet, pods = registered(node), PodResources(node.dir)
         pods.held = [("train", "job-7", "main", "rocelet.dev/roce", VF_FUNCTION)]
@@ -593,8 +591,7 @@ def judge_runbook(page, node, axe):
 @check
 def the_runbook():
     """What verdicts lead to: a document without scripts, whose links lead somewhere in it."""
-    with open(npm.package(HERE + "/packages", TOP + "/build/npm", "axe-core") + "/axe.min.js", encoding="utf-8") as f:
-        axe = f.read()
+    axe = axe_script()
     with PageNode() as node:
         for dark, width in ((False, 1280), (True, 400)):
             page = run.browser.page(node.url + "docs/runbook.md#packet_loss", width=width, dark=dark)

@@ -1,0 +1,382 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The overview: the state of a node that is not all right, or of which little is known."""
+from daemon_python import PodResources, checkpoint, registered
+from diagnosis_python import MARKED, OTHER_PF, PF, QUICK, TRAFFIC, VF, VF_FUNCTION
+from kubelet_python import equal, eventually
+from page_node import AXE, LIVE, LOSS, PageNode, altered, axe_script, check, has, opened, silent
+
+COUNT = "document.getElementById('count').innerText.trim()"
+ICON = "decodeURIComponent(document.getElementById('icon').href).match(/stroke=\"(#\\w+)\"/)[1]"
+HEAD_MARK = "document.querySelector('.headline .mark').dataset.kind"
+RAIL = "[...document.querySelectorAll('.rails tbody tr')].find((row) => row.innerText.includes('%s/1'))"
+GREEN, GREY, AMBER = "#1f8a4c", "#7d8793", "#c27803"
+UNFOLD = "document.querySelector('.verdict h3 button').click()"
+
+
+class PodNode(PageNode):
+    """With a pod that has the first VF."""
+
+    def __enter__(self):
+        node = super().__enter__()
+        self.kubelet, self.pods = registered(node), PodResources(node.dir)
+        self.pods.held = [("train", "job-7", "main", "rocelet.dev/roce", VF_FUNCTION)]
+        checkpoint(node)
+        eventually("held", lambda: "job-7" in node.get("/api/v1/pods"))
+        return node
+
+    def __exit__(self, *what):
+        self.pods.stop()
+        self.kubelet.stop()
+        return super().__exit__(*what)
+
+
+# --- what is green ----------------------------------------------------------------------------
+
+
+@check
+def green_is_what_was_judged():
+    """The icon, the count and the headline have one source: before anything is judged, or without ports, none of them says that all is well."""
+    with PageNode() as node:
+        node.judged(PF)
+        page = opened(node)
+        page.until("all is well", f"{HEAD_MARK} === 'ok' && {ICON} === '{GREEN}' && {COUNT} === 'No problems'")
+        node.configure_keys(diagnosis={**QUICK, "warming_seconds": 900})
+        page.until("not known", f"{HEAD_MARK} === 'warming' && {ICON} === '{GREY}' && {COUNT} === 'Not known' && document.querySelector('#count .mark').dataset.kind === 'warming'")
+        equal(page.run("document.getElementById('count').getAttribute('aria-label')"), "problems not known")
+        silent(page, node.url)
+        page.close()
+        page = altered(node, "(path, document) => { if (path === 'ports') document.ports = []; }")
+        has(page, "No RDMA ports found on this node")
+        equal((page.run(ICON), page.run(COUNT), page.run("document.getElementById('count').hash")), (GREY, "Not known", ""))
+        page.close()
+
+
+@check
+def a_pods_port_that_is_down_is_not_under_green():
+    with PodNode() as node:
+        story = node.story(VF)
+        story.play(TRAFFIC)
+        node.judged(VF)
+        page = opened(node)
+        page.until("all is well", f"{HEAD_MARK} === 'ok'")
+        # Down while its PF has a link: there is no verdict about that.
+        story.state("1: DOWN", "3: Disabled")
+        page.until("not green", f"{HEAD_MARK} === 'warning' && {ICON} === '{AMBER}' && {COUNT} !== 'No problems' && document.querySelector('h1').innerText === '1 port of a pod is down'")
+        page.until("which", "document.querySelector('.headline p a[href=\"#port/mlx5_2/1\"]') && document.querySelector('.headline p a[href=\"#pod/train/job-7\"]')")
+        has(page, "No problems found on ")
+        page.until("its rail", f"['unhealthy', 'unknown'].includes({RAIL % PF}.querySelector('.mark').dataset.kind)")
+        silent(page, node.url)
+        page.close()
+        story.state("4: ACTIVE", "5: LinkUp")
+        node.judged(VF)
+        page = altered(node, f"(path, document) => {{ if (path === 'ports') document.ports.find((p) => p.device === '{VF}').watch = 'unseen'; }}")
+        page.until("cannot be read", f"{HEAD_MARK} === 'unknown' && document.querySelector('h1').innerText === '1 port of a pod is not judged'")
+        page.close()
+
+
+@check
+def a_rail_is_as_bad_as_the_worst_of_its_ports():
+    with PageNode() as node:
+        node.story(VF).play(TRAFFIC, LOSS)
+        eventually("a verdict", lambda: node.verdict(VF, "packet_loss"))
+        severity = node.verdict(VF, "packet_loss")["severity"]
+        page = opened(node)
+        page.until("its rail", f"{RAIL % PF}?.querySelector('.mark').dataset.kind === '{severity}'")
+        page.until("another one", f"{RAIL % OTHER_PF}.querySelector('.mark').dataset.kind === 'ok'")
+        # Each severity has its cell and its place in the legend, and what is unknown is no empty one.
+        legend = "getComputedStyle(document.querySelector('.legend-list .cell[data-kind=%s]'))"
+        equal(page.run("[...document.querySelectorAll('.legend-list li')].map((li) => li.innerText.trim()).slice(0, 3)"), ["in use", "critical", "warning"])
+        colours = page.run(f"['critical', 'warning', 'unhealthy', 'idle'].map((kind) => getComputedStyle(document.querySelector(`.legend-list .cell[data-kind=${{kind}}]`)).backgroundColor)")
+        equal(len(set(colours[:3])), 3)
+        equal((page.run(f"{legend % 'unknown'}.borderStyle"), page.run(f"{legend % 'idle'}.borderStyle")), ("dotted", "solid"))
+        node.hang()
+        page.until("old", "document.body.dataset.old === 'yes'")
+        equal(page.run(f"{legend % 'critical'}.backgroundColor"), colours[0])
+        equal(page.run("getComputedStyle(document.querySelector('a.cell')).borderStyle"), "dotted")
+        node.wake()
+        page.close()
+
+
+# --- problems ---------------------------------------------------------------------------------
+
+MANY = """(path, document) => { if (path === 'live') for (const v of document.verdicts ?? []) {
+    v.podCount = 17; v.sentence += ' (direction: sent)'; v.role = %s;
+    v.evidence.unshift({name: 'roce_pfc_pause_seconds_total{direction="sent"}', value: 0.182, unit: 'ratio', threshold: 0.1}); v.firstSignal = 'pause_sent'; } }"""
+
+
+PODS = "document.querySelector('.problem-pods')?.textContent"
+
+
+@check
+def a_problem_names_its_pod_and_its_number():
+    with PodNode() as node:
+        node.story(VF).play(TRAFFIC, LOSS)
+        eventually("a verdict", lambda: (node.verdict(VF, "packet_loss") or {}).get("pods"))
+        page = opened(node)
+        page.until("its pod", "document.querySelector('.problem-head a[href=\"#pod/train/job-7\"]')")
+        equal(page.run(PODS), "affects train/job-7")
+        assert ", limit " in page.text(".problem-much").replace("\n", " "), page.text(".problem-much")
+        page.close()
+        page = altered(node, MANY % "'affected'")
+        page.until("how many", f"{PODS} === 'affects train/job-7 and 16 more'")
+        equal(page.text(".problem-much").split(), ["18.2", "%", "Pause", "out,", "limit", "10", "%"])
+        equal("direction" in page.text(".problem h3"), False)
+        page.run(UNFOLD)
+        # What moved first is a chart with its limit and an axis of time, and ends with its row.
+        page.until("a chart", "document.querySelector('.problem-body canvas[role=img]')?.getAttribute('aria-label').startsWith('Moved first: Pause out')"
+                   " || document.querySelector('.problem-body .chart')?.innerText.includes('Not counted on VFs')")
+        equal(page.run("evidenceTitle('roce_transport_retries_exceeded_total') + '; ' + evidenceTitle('roce_phy_link_down_total in 12 h') + '; ' + evidenceTitle('peers')"),
+              "Transport retries exceeded; Times down in 12 h; Peers")
+        equal(page.run("getComputedStyle(document.querySelector('.evidence td')).whiteSpace"), "nowrap")
+        page.run(UNFOLD)
+        page.until("no chart", "page.problemCharts.panels.size === 0")
+        page.close()
+        # The pod that is the cause is not called its victim.
+        page = altered(node, MANY % "'cause'")
+        page.until("which pod", f"{PODS} === 'caused by train/job-7 and 16 more'")
+        page.run(UNFOLD)
+        has(page, "Caused by")
+        assert "caused by train/job-7" in page.run("ticketText(page.model, page.model.verdicts[0])")
+        page.close()
+
+
+@check
+def what_moved_first_has_axes_and_a_limit():
+    with PageNode() as node:
+        node.story(PF).play(TRAFFIC, LOSS)
+        eventually("a verdict", lambda: node.verdict(PF, "packet_loss"))
+        page = altered(node, """(path, document) => { if (path === 'live') for (const v of document.verdicts ?? []) {
+            v.evidence.unshift({name: 'share of packets that arrive marked CE', value: 0.05, unit: 'ratio', threshold: 0.01}); v.firstSignal = 'ce_share'; } }""")
+        page.until("a problem", "document.querySelector('.verdict')")
+        page.run(UNFOLD)
+        page.until("a chart", "document.querySelector('.problem-body canvas[role=img]')?.getAttribute('aria-label').startsWith('Moved first: CE')")
+        page.until("its limit", "/Limit\\s+1$/.test(document.querySelector('.problem-body .legend').innerText.trim())")
+        # On the port's page, too, beside the port's own charts.
+        page.go(node.url + "#port/mlx5_0/1")
+        page.until("all charts", "document.querySelector('.problem-body canvas') && document.querySelectorAll('.history canvas').length === 5")
+        equal(page.run("new Set([...document.querySelectorAll('[id]')].map((e) => e.id)).size === document.querySelectorAll('[id]').length"), True)
+        silent(page, node.url)
+        page.close()
+
+
+@check
+def problems_of_one_cause_are_one_row():
+    with PageNode() as node:
+        for device in (PF, OTHER_PF):
+            node.story(device).play(TRAFFIC, LOSS)
+        for device in (PF, OTHER_PF):
+            eventually("a verdict", lambda device=device: node.verdict(device, "packet_loss"))
+        page = opened(node)
+        page.until("a group", "document.querySelector('.problem.group h3')?.innerText.endsWith(': 2 ports')")
+        row = page.text(".problem.group .problem-head")
+        for word in ("mlx5_0/1", "mlx5_1/1", "packet_loss", "at worst", "limit ", "For ", "since "):
+            assert word in row, (word, row)
+        page.until("a line", "document.querySelector('.problem.group .problem-line path')")
+        page.run("document.querySelector('.problem.group h3 button').click()")
+        page.until("both", "document.querySelectorAll('.problem.group .verdict').length === 2")
+        silent(page, node.url)
+        page.close()
+
+
+# --- drawings and rows ------------------------------------------------------------------------
+
+LONG = "rocep24s0f1v12_of_the_second_storage_and_management_rail"
+RENAMED = f"""(path, document) => {{ const name = '{LONG}';
+    if (path === 'ports') document.ports.filter((p) => p.device === 'mlx5_1').forEach((p) => {{ p.device = name; }});
+    if (path === 'devices') document.devices.forEach((d) => d.rdma.filter((r) => r.name === 'mlx5_1').forEach((r) => {{ r.name = name; }}));
+    if (path === 'live') for (const row of document.rows ?? []) row.ports.filter((p) => p[0] === 'mlx5_1').forEach((p) => {{ p[0] = name; }});
+    if (path === 'live') document.verdicts = (document.verdicts ?? []).map((v) => ({{...v, device: v.device === 'mlx5_1' ? name : v.device}})); }}"""
+
+
+@check
+def a_long_name_leaves_the_rails_as_they_are():
+    with PageNode() as node:
+        node.story(OTHER_PF).play(TRAFFIC)
+        node.judged(OTHER_PF)
+        for width in (1440, 1200, 1024, 720):
+            page = altered(node, RENAMED, width=width)
+            page.until("its name", f"document.querySelector('.rails')?.innerText.includes('{LONG[-6:]}')")
+            heights, widths = page.run("[[...document.querySelectorAll('.rails tbody tr')].map((row) => row.offsetHeight), [...document.querySelectorAll('.rails thead th.number')].map((th) => th.offsetWidth).filter(Boolean)]")
+            equal((width, max(heights) <= 40, len(set(widths))), (width, True, 1))
+            equal((width, page.run("[...document.querySelectorAll('.rails td.number, .rails .traffic .number')].filter((td) => td.scrollWidth > td.clientWidth && td.clientWidth > 0 && getComputedStyle(td).display !== 'inline').length")), (width, 0))
+            equal((width, page.run("document.documentElement.scrollWidth <= innerWidth")), (width, True))
+            page.close()
+
+
+@check
+def small_drawings_do_not_exaggerate():
+    with PageNode() as node:
+        node.story(PF).play(TRAFFIC)
+        node.judged(PF)
+        page = opened(node)
+        page.until("rails", "document.querySelector('.rails .c-spark path')")
+        # Received and sent are two lines, on the scale of the link.
+        equal(page.run("document.querySelector('.rails .c-spark svg').querySelectorAll('path').length"), 2)
+        tops = "[...%s.matchAll(/[ML][\\d.]+ ([\\d.]+)/g)].map((m) => Number(m[1])).reduce((a, b) => Math.min(a, b), 24)"
+        line = "makeSpark(page.model, new Float64Array(STEPS).fill(%s), [], leastOf('%s')).querySelector('path').getAttribute('d')"
+        equal([page.run(tops % (line % pair)) > 18 for pair in (("0.001", "share"), ("0.5", "events"))], [True, True])
+        figure = "[...document.querySelectorAll('.figure')].find((f) => f.innerText.startsWith('Received')).querySelector('path').getAttribute('d')"
+        page.until("32 of 2 x 400 Gbit/s is low in its box", f"/[ML]/.test({figure}) && {tops % figure} > 16")
+        # Of many verdicts there is one band for each severity.
+        bands = """makeSpark(page.model, new Float64Array(STEPS).fill(1), [600, 500, 400, 300].map((s, i) => ({severity: i === 3 ? 'critical' : 'warning', onset: new Date(page.model.sampleMs() - 1000 * s).toISOString(),
+            ended: i === 1 ? new Date(page.model.sampleMs() - 450e3).toISOString() : null}))).querySelectorAll('.band').length"""
+        equal(page.run(bands), 2)
+        silent(page, node.url)
+        page.close()
+
+
+@check
+def a_rail_without_a_link():
+    with PodNode() as node:
+        node.judged(PF)
+        page = altered(node, "(path, document) => { if (path === 'ports') Object.assign(document.ports.find((p) => p.device === 'mlx5_1'), {state: 'down', watch: 'down'}); }")
+        page.until("says so", f"{RAIL % OTHER_PF}?.querySelector('.traffic').innerText.trim() === 'Link down'")
+        page.until("a capacity without it", "[...document.querySelectorAll('.figure')].find((f) => f.innerText.startsWith('Received')).innerText.includes('of 400')")
+        page.close()
+
+
+CELLS = "[...document.querySelectorAll('.cells')].map((cells) => [...cells.children])"
+
+
+@check
+def the_cells_are_one_stop():
+    with PageNode() as node:
+        node.judged(PF)
+        page = opened(node)
+        page.until("cells", "document.querySelectorAll('.cells').length === 2")
+        equal(page.run("document.querySelectorAll('.cells [tabindex=\"0\"]').length"), 1)
+        page.run("document.querySelector('.cells a').focus()")
+        for key, number, place in (("ArrowRight", 39, [0, 1]), ("ArrowDown", 40, [1, 1]), ("ArrowUp", 38, [0, 1]), ("ArrowLeft", 37, [0, 0])):
+            page.key(key, key, number)
+            equal((key, page.run(f"{CELLS}.map((row, y) => [y, row.indexOf(document.activeElement)]).find(([, x]) => x >= 0)")), (key, place))
+        node.judge_more(10)
+        equal(page.run("[document.activeElement.tabIndex, document.querySelectorAll('.cells [tabindex=\"0\"]').length]"), [0, 1])
+        silent(page, node.url)
+        page.close()
+
+
+# --- beside and elsewhere ---------------------------------------------------------------------
+
+
+@check
+def a_node_without_rdma_says_what_is_there():
+    with PageNode() as node:
+        node.judged(PF)
+        page = altered(node, """(path, document) => { if (path === 'ports') document.ports = [];
+            if (path === 'devices') document.devices = [{...document.devices[0], rdma: [], driver: 'virtio_net', why: 'not offered: it has no RDMA device'}];
+            if (path === 'doctor') document.findings = [{kind: 'rdma', object: '0000:01:00.0', what: 'mlx5_core has no RDMA device for it', help: 'Is the module loaded?', fixable: false}]; }""")
+        for text in ("What is here instead", "virtio_net: not offered", "Next steps", "mlx5_core has no RDMA device for it.", "Is the module loaded?"):
+            has(page, text)
+        page.close()
+
+
+@check
+def a_pool_that_no_pod_can_have():
+    with PageNode() as node:
+        node.judged(PF)
+        page = altered(node, "(path, document) => { if (path === 'resources') document.resources.forEach((r) => Object.assign(r, {registration: 'refused', error: 'version mismatch'})); }")
+        page.until("says so", "document.querySelector('.pool-line .state[data-kind=critical]')?.innerText === 'Refused by the kubelet'")
+        equal("available" in page.text(".pool-line"), False)
+        has(page, "Version mismatch")
+        page.close()
+
+
+@check
+def calm_words_are_quiet():
+    with PageNode() as node:
+        node.story(PF).play(TRAFFIC, {name: rate / 10 for name, rate in MARKED.items()})
+        node.judged(PF)
+        page = opened(node, "#ports")
+        page.until("ports", "document.querySelector('.list .state[data-kind=ok]') && document.querySelector('.list .absent.zero')")
+        quiet = page.run("getComputedStyle(document.querySelector('.quiet')).color")
+        equal(page.run("getComputedStyle(document.querySelector('.list .state[data-kind=ok]')).color"), quiet)
+        equal(page.run("getComputedStyle(document.querySelector('.list .absent.zero')).textDecorationLine"), "none")
+        equal(page.run("getComputedStyle(document.querySelector('.list tbody th .name')).fontWeight"), "600")
+        page.go(node.url + "#")
+        page.until("figures", "document.querySelector('.figure p.quiet a')")
+        equal(page.run("getComputedStyle(document.querySelector('.figure p.quiet a')).textDecorationLine"), "none")
+        silent(page, node.url)
+        page.close()
+
+
+EVENTS = """(path, document) => { if (path === 'live' && document.events.events.length > 0) { const at = (s) => new Date(Date.now() - 1000 * s).toISOString();
+    document.events.events = [[200000, 'Returned', null], [90, 'Attached', 'a'], [80, 'Attached', 'a'], [70, 'Attached', 'b'], [7, 'DiagnosisOnset', null]].map(([s, reason, pod]) => (
+        {type: reason[0] === 'D' ? 'Warning' : 'Normal', reason, namespace: pod && 'train', pod, device: 'mlx5_0', message: `m${s}`, count: 1, first: at(s), last: at(s)})); } }"""
+
+
+@check
+def events_have_an_age_and_runs_are_one():
+    with PageNode() as node:
+        node.story(PF).play(TRAFFIC, LOSS)
+        eventually("a verdict", lambda: node.verdict(PF, "packet_loss"))
+        page = altered(node, EVENTS)
+        page.until("four", "document.querySelectorAll('.event-lines li').length === 4")
+        lines = page.run("[...document.querySelectorAll('.event-lines li')].map((li) => li.innerText.replace(/\\s+/g, ' '))")
+        assert lines[0].startswith(("7 s ago", "8 s ago", "9 s ago", "1")) and "DiagnosisOnset" in lines[0], lines
+        equal(("Attached ×2" in lines[2], lines[3].startswith("2 days ago")), (True, True))
+        equal(page.run("document.querySelectorAll('.event-lines a[href=\"#pod/train/a\"]').length"), 1)
+        equal(page.run("[...document.querySelectorAll('.event-lines strong')].map((e) => e.innerText)"), ["DiagnosisOnset"])
+        page.close()
+
+
+TIP = "document.getElementById('tip')"
+OVER = "document.querySelector('%s').dispatchEvent(new MouseEvent('mouseover', {bubbles: true}))"
+
+
+@check
+def tips_are_where_something_is_hidden():
+    with PageNode() as node:
+        node.judged(PF)
+        page = opened(node)
+        page.until("figures", "document.querySelector('main [data-tip]')")
+        # Another view takes the focus; that is no question about its first word.
+        page.key("2", "Digit2", 50, "2")
+        page.until("ports", "location.hash === '#ports' && document.querySelector('table.list tbody a') && document.activeElement.id === 'main'")
+        equal(page.run(f"{TIP}.hidden"), True)
+        page.run("document.body.prepend(make('p', {id: 'wide', style: {width: '900px'}}, cutName('a-name-of-twenty-characters')), make('p', {id: 'narrow', style: {width: '80px'}}, cutName('a-name-of-twenty-characters')),"
+                 " make('a', {id: 'link', href: '#ports', style: {display: 'block', width: '80px'}}, cutName('a-name-of-twenty-characters')))")
+        shown = page.run(f"(() => {{ {OVER % '#narrow .cut'}; const narrow = !{TIP}.hidden; {OVER % '#wide .cut'}; return [narrow, !{TIP}.hidden]; }})()")
+        equal(shown, [True, False])
+        page.key("Tab", "Tab", 9)  # by keyboard: the focus is seen
+        equal(page.run(f"(() => {{ byId('link').focus(); return !{TIP}.hidden; }})()"), True)
+        silent(page, node.url)
+        page.close()
+
+
+@check
+def an_address_that_leads_nowhere():
+    with PageNode() as node:
+        node.judged(PF)
+        page = opened(node, "#nosuchview")
+        page.until("says so", "document.querySelector('h1')?.innerText === 'There is no view “nosuchview”'")
+        page.run("document.querySelector('main a').click()")
+        has(page, "No problems found on ")
+        silent(page, node.url)
+        page.close()
+
+
+# --- what axe says of what is rare ------------------------------------------------------------
+
+RARE = {
+    "no ports": "(path, document) => { if (path === 'ports') document.ports = []; }",
+    "a pod's port that is not judged": "(path, document) => { if (path === 'ports') document.ports.find((p) => p.device === 'mlx5_2').watch = 'unseen'; if (path === 'live') { document.verdicts = []; document.verdictCount = 0; } }",
+    "a group that a pod has caused": MANY % "'cause'",
+}
+
+
+@check
+def axe_finds_nothing_in_what_is_rare():
+    axe = axe_script()
+    with PodNode() as node:
+        for device in (PF, VF):
+            node.story(device).play(TRAFFIC, LOSS)
+        for device in (PF, VF):
+            eventually("a verdict", lambda device=device: node.verdict(device, "packet_loss"))
+        for (what, change), dark in zip(RARE.items(), (False, True, True)):
+            page = altered(node, change, dark=dark, width=400 if dark else 1280)
+            page.until("ports", "page.model.ports !== null")
+            page.run(axe + ";0")
+            page.run("document.querySelectorAll('.group h3 button').forEach((b) => b.click()); document.querySelectorAll('.verdict h3 button').forEach((b) => b.click())")
+            equal((what, page.run(AXE)), (what, []))
+            equal((what, page.run("document.documentElement.scrollWidth <= innerWidth")), (what, True))
+            page.close()

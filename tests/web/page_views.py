@@ -1,0 +1,321 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page's lists and views: that states are true, rows in the order that their heading claims, and nothing cut or printed over."""
+import json
+
+from daemon_python import PodResources, checkpoint, registered
+from diagnosis_python import PF, TRAFFIC, VF, VF_FUNCTION
+from kubelet_python import equal, eventually
+from page_node import LIVE, LOSS, PageNode, check, has, opened, run, silent
+
+
+def hold(node, *pods):
+    """Pods that have devices, by (namespace, name, function)."""
+    kubelet, lister = registered(node), PodResources(node.dir)
+    lister.held = [(namespace, name, "main", "rocelet.dev/roce", function) for namespace, name, function in pods]
+    checkpoint(node)
+    eventually("held", lambda: all(name in node.get("/api/v1/pods") for _, name, _ in pods))
+    return kubelet, lister
+
+
+def healthy(node):
+    devices = json.loads(node.get("/api/v1/devices"))["devices"]
+    return {r["id"]: r["healthy"] for device in devices for r in device["resources"]}
+
+
+def inject_events(page, *events):
+    """As the stream would bring them: (reason, seconds ago)."""
+    page.run(f"""page.store.takeEvents({{generation: page.store.eventsGeneration, events: {json.dumps(events)}.map(([reason, ago]) => ({{type: 'Normal', reason, namespace: null, pod: null, device: null,
+        message: 'm', count: 1, first: new Date(Date.now() - 1000 * ago).toISOString(), last: new Date(Date.now() - 1000 * ago).toISOString()}}))}}); page.draw()""")
+
+
+# --- what is known ------------------------------------------------------------------------------
+
+
+@check
+def a_device_is_as_fine_as_its_port():
+    """In the list of a pool: that a pod has it does not make it fine; and of old numbers nothing is fine."""
+    with PageNode() as node:
+        kubelet, lister = hold(node, ("train", "a-job-with-a-name-that-is-longer-than-its-column-0", VF_FUNCTION))
+        story = node.story(VF)
+        story.play(TRAFFIC, LOSS)
+        eventually("a verdict", lambda: node.verdict(VF, "packet_loss"))
+        page = opened(node, "#pools", width=1440)
+        page.until("its devices", "document.querySelector('main button.link')")
+        page.run("document.querySelector('main button.link').click()")
+        row = "[...document.querySelectorAll('.pool-devices li')].find((li) => li.innerText.includes('mlx5_2'))"
+        page.until("the state of its port", f"['critical', 'warning'].includes({row}?.querySelector('.mark').dataset.kind)")
+        assert page.run(f"{row}.querySelector('.mark').getAttribute('aria-label')") in ("critical", "warning")
+        equal(page.run("[...document.querySelectorAll('.pool-devices li')].filter((li) => li.children[1].scrollWidth > li.children[1].clientWidth + 1 || li.children[1].getBoundingClientRect().right > li.children[2].getBoundingClientRect().left).map((li) => li.innerText)"), [])
+        node.hang()
+        page.until("old", "document.body.dataset.old === 'yes'")
+        page.until("nothing is fine", "document.querySelectorAll('.pool-devices .mark[data-kind=ok]').length === 0 && [...document.querySelectorAll('.numbers .big')].every((p) => p.classList.contains('quiet'))")
+        node.wake()
+        page.until("live again", LIVE)
+        silent(page, node.url)
+        page.close()
+        lister.stop()
+        kubelet.stop()
+
+
+OF_NOW = """[[['live', false], 400, 1000], [['stale', true], 47000, 1000], [['stale', true], 47000, 46000], [['stale', true], 47000, 20000], [['lost', true], 47000, 1000], [['stale', true], null, 1000]]
+    .map(([[kind, dead], sample, age]) => isOfNow({state: {kind}, staleMs: () => 3000}, {dead, store: {ageMs: () => sample}}, age))"""
+
+
+@check
+def the_agent_works_while_it_answers():
+    with PageNode() as node:
+        node.story(PF).play(TRAFFIC)
+        node.judged(PF)
+        page = opened(node, "#agent")
+        part = "[...document.querySelectorAll('.parts li')].find((li) => li.textContent.includes('%s'))"
+        page.until("it works", f"{part % 'Sampling'}?.textContent.endsWith(', works')")
+        node.hang()
+        page.until("old", "document.body.dataset.old === 'yes'")
+        page.until("not known", f"{part % 'Sampling'}.textContent.includes('not known now')")
+        equal(page.run("[...document.querySelectorAll('.parts li')].filter((li) => li.textContent.includes(', works') || li.querySelector('.mark').dataset.kind !== 'unknown').length"), 0)
+        page.until("older and older", f"/ (\\d\\d|[3-9])(\\.\\d)? s old/.test({part % 'Source sysfs'}.textContent)")
+        # A daemon that answers, but takes no samples, is believed in what it says of itself since then.
+        equal(page.run(OF_NOW), [True, True, False, False, False, True])
+        node.wake()
+        page.until("works again", f"{part % 'Sampling'}.textContent.endsWith(', works')")
+        silent(page, node.url)
+        page.close()
+
+
+STATE_RANKS = "page.view.table.items.map((p) => stateRank(p.state))"
+
+
+@check
+def rows_are_in_the_order_of_their_heading():
+    """Also those whose state has changed since, and events that come while they are shown."""
+    with PageNode() as node:
+        kubelet, lister = hold(node, ("train", "job-7", VF_FUNCTION))
+        node.story(PF).play(TRAFFIC)
+        node.judged(PF)
+        node.link("ens1v0", False)
+        eventually("unhealthy", lambda: healthy(node)[VF_FUNCTION] is False)
+        page = opened(node, "#ports")
+        sorted_now = f"((ranks) => ranks.length === 6 && ranks.every((rank, i) => i === 0 || ranks[i - 1] <= rank))({STATE_RANKS})"
+        first = "page.view.table.items[0].key === 'mlx5_2/1' && page.view.table.items[0].state.kind === 'unhealthy'"
+        page.until("the unhealthy one is the first", f"{first} && {sorted_now}")
+        node.link("ens1v0", True)
+        eventually("healthy", lambda: healthy(node)[VF_FUNCTION] is True)
+        page.until("no more", f"!({first}) && {sorted_now}")
+        # A later one, while the pointer is on the list: no row moves under it.
+        page.run("page.view.table.hovered = true")
+        node.link("ens1v0", False)
+        page.until("unhealthy in its place", "page.view.table.items.findIndex((p) => p.state.kind === 'unhealthy') > 0")
+        page.run("page.view.table.hovered = false")
+        page.until("the first again", f"{first} && {sorted_now}")
+        page.go(node.url + "#events")
+        page.until("events", "page.view instanceof EventsView")
+        inject_events(page, ["Older", 60])
+        inject_events(page, ["Newest", 0])
+        page.until("the newest first", "document.querySelector('table.list tbody tr[data-row]').innerText.includes('Newest')")
+        silent(page, node.url)
+        page.close()
+        lister.stop()
+        kubelet.stop()
+
+
+# --- room -------------------------------------------------------------------------------------------
+
+FILLS = """(() => { const table = document.querySelector('table.list'), heads = [...table.tHead.rows[0].cells].filter((th) => th.offsetWidth > 0), panel = table.closest('.table').getBoundingClientRect();
+    return [Math.round(panel.right - heads.at(-1).getBoundingClientRect().right), document.documentElement.scrollWidth <= innerWidth]; })()"""
+CUT = """(() => { const cells = [...document.querySelectorAll('table.list tbody td.number:not(.c-lane)')].filter((td) => td.offsetWidth > 0);
+    cells.forEach((td) => { td.replaceChildren(make('span', {}, '149.9')); }); return [cells.length > 0, cells.filter((td) => td.scrollWidth > td.clientWidth).map((td) => td.className)]; })()"""
+
+
+@check
+def lists_use_their_room():
+    """No list leaves a part of its panel empty or is wider, and no number is cut."""
+    with PageNode() as node:
+        kubelet, lister = hold(node, ("train", "job-7", VF_FUNCTION))
+        node.story(PF).play(TRAFFIC)
+        node.judged(PF)
+        page = opened(node)
+        inject_events(page, ["Older", 60])
+        for width in (1440, 1200, 1024, 720):
+            page.look(width, 900)
+            for view in ("ports", "pods", "events"):
+                page.run(f"location.hash = '#{view}'")
+                page.until("rows", f"location.hash === '#{view}' && document.querySelector('table.list tbody tr[data-row]')")
+                gap, fits = page.run(FILLS)
+                assert abs(gap) <= 2 and fits, (width, view, gap, fits)
+                if view != "events":
+                    equal((width, view, page.run(CUT)), (width, view, [True, []]))
+                page.run("page.draw()")
+        # Whoever has little room scrolls the chips, and sees name and mark in one line.
+        page.look(400, 900)
+        page.run("location.hash = '#ports'")
+        page.until("chips", "document.querySelector('.chips .chip')")
+        equal(page.run("[...document.querySelectorAll('.chips')].filter((c) => c.childElementCount > 0).every((c) => c.clientHeight < 44 && c.getBoundingClientRect().right <= innerWidth)"), True)
+        page.run("location.hash = '#pods'")
+        page.until("a pod", "document.querySelector('table.list .first .pod')")
+        equal(page.run("((first) => Math.abs(first.firstChild.getBoundingClientRect().top - first.lastChild.getBoundingClientRect().top) < 15)(document.querySelector('table.list .first'))"), True)
+        equal(page.run("document.documentElement.scrollWidth <= innerWidth"), True)
+        page.run("location.hash = '#events'")
+        page.until("its tab is in sight", "((box) => box.left >= 0 && box.right <= innerWidth)(document.querySelector('#views [aria-current]').getBoundingClientRect())")
+        equal(page.run("/^\\d/.test(document.getElementById('state').dataset.short) && document.getElementById('state-text').offsetWidth <= 1"), True)
+        silent(page, node.url)
+        page.close()
+        lister.stop()
+        kubelet.stop()
+
+
+@check
+def dates_and_ages_are_beside_each_other():
+    with PageNode() as node:
+        node.judged(PF)
+        page = opened(node, "#events")
+        page.until("live", LIVE)
+        inject_events(page, ["Old", 3 * 86400], ["Yesterday", 23.9 * 3600])
+        page.until("both", "document.querySelectorAll('table.list tbody tr[data-row]').length >= 2")
+        equal(page.run("/^\\d\\d:\\d\\d:\\d\\d$/.test(clock(Date.now() - 23.9 * 3600e3)) && /^\\d\\d? [A-Z][a-z]{2}( \\d{4})? \\d\\d:\\d\\d$/.test(clock(Date.now() - 3 * 86400e3))"), True)
+        equal(page.run("/ \\d{4} /.test(clock(Date.now() - 400 * 86400e3))"), True)
+        over = "[...document.querySelectorAll('table.list .c-time .first')].filter((d) => d.children[0].getBoundingClientRect().right > d.children[1].getBoundingClientRect().left || d.children[1].scrollWidth > d.children[1].clientWidth + 1).map((d) => d.innerText)"
+        equal(page.run(over), [])
+        # What is cut can be read by keyboard.
+        page.run("document.querySelector('table.list .message').focus()")
+        equal(page.run("document.getElementById('tip').hidden === false && document.getElementById('tip').innerText"), "m")
+        silent(page, node.url)
+        page.close()
+
+
+PORTS_OF_A_POD = """(() => { const of = (kinds, name) => podPorts({devices: [], ports: kinds.map((kind, i) => ({key: `${name}${i}/1`, facts: {device: `${name}${i}`, port: 1}, state: {kind, text: kind}}))}).flat().filter(Boolean).map((e) => e.innerText || e.textContent);
+    return [of(['ok', 'ok', 'ok', 'ok', 'warning', 'ok', 'ok', 'unknown'], 'mlx5_'), of(['ok', 'ok', 'ok', 'critical', 'ok'], 'rocep24s0_'), of(Array(12).fill('ok'), 'mlx5_').at(-1)]; })()"""
+
+
+@check
+def a_pods_worst_port_comes_first():
+    with PageNode() as node:
+        node.judged(PF)
+        page = opened(node, "#pods")
+        equal(page.run(PORTS_OF_A_POD), [["4", "7", "0", "1", "2", "3", "5", "6"], ["…p24s0_3", "…p24s0_0", "…p24s0_1", "+2"], "+5"])
+        # Filled in the colour of its state, which the name says, too.
+        equal(page.run("""((tag) => { document.querySelector('main').append(tag); const style = getComputedStyle(tag), found = [style.backgroundColor !== 'rgba(0, 0, 0, 0)', tag.getAttribute('aria-label')]; tag.remove(); return found; })
+            (podPorts({devices: [], ports: [{key: 'mlx5_4/1', facts: {device: 'mlx5_4', port: 1}, state: {kind: 'warning', text: 'Packet loss'}}]}).flat().filter(Boolean)[0])"""), [True, "mlx5_4/1: Packet loss"])
+        silent(page, node.url)
+        page.close()
+
+
+# --- charts -------------------------------------------------------------------------------------------
+
+RECEIVED = "Number(document.querySelector('.legend strong')?.innerText)"
+CHART = "page.view.history.all()[0]"
+
+
+@check
+def charts_say_what_they_show():
+    with PageNode() as node:
+        story = node.story(PF)
+        node.judged(PF)
+        page = opened(node, "#port/mlx5_0/1")
+        page.until("a chart", "document.querySelector('.plot canvas')")
+        before = page.run("Math.floor(page.nowSeconds())")
+        page.until("later", f"page.nowSeconds() > {before} + 2")
+        story.play(TRAFFIC)
+        page.until("traffic", f"{RECEIVED} > 20")
+        # The PF alone, on a scale that has its link's line in it.
+        equal(page.run("document.querySelector('.chart h3').innerText"), "Throughput of the PF alone Gbit/s")
+        page.until("the link", f"{CHART}.plot.scales.y.max >= page.model.portByKey.get('mlx5_0/1').facts.rateBitsPerSecond / 1e9")
+        page.until("the sum", "/With VFs\\s+3\\d\\.\\d.Gbit.s in, 3\\d\\.\\d.Gbit.s out/.test(document.querySelector('.cards').innerText)")
+        # Values by keyboard, read out.
+        page.run("document.querySelector('.plot').focus()")
+        page.key("ArrowLeft", "ArrowLeft", 37)
+        page.until("at the cursor", "/^\\d\\d:\\d\\d:\\d\\d: Received \\d.*, Sent \\d/.test(document.getElementById('announcer').innerText)")
+        equal(page.run("document.body.innerText.includes('(not live)')"), False)
+        page.run("document.activeElement.blur()")
+        equal(page.run(f"{CHART}.cursor"), None)
+        # A time in the past: its last numbers, not those of now; and where in the 15 minutes it is.
+        page.run(f"location.hash = '#port/mlx5_0/1?from={before - 30}&to={before}'")
+        has(page, "(not live)")
+        page.until("what was so then", f"{RECEIVED} === 0")
+        page.until("in words, too", "document.querySelector('.plot canvas').getAttribute('aria-label').includes('Received: at the end 0')")
+        equal(page.run("((shade) => shade.width > 0 && shade.width < document.querySelector('.strip').clientWidth / 2)(document.querySelector('.strip .shade').getBoundingClientRect())"), True)
+        page.go(node.url + "#ports")
+        tip = "[...document.querySelectorAll('tbody tr')].find((tr) => tr.innerText.startsWith('mlx5_0/1'))?.querySelector('.c-bytes_received [data-tip]')?.dataset.tip"
+        page.until("the PF alone in the list", f"/^Of the PF alone; with its VFs 3\\d\\.\\d.Gbit/.test({tip})")
+        silent(page, node.url)
+        page.close()
+
+
+@check
+def a_pods_charts_can_be_compared():
+    """On one scale, each with its own port's events; and its queue pairs are there."""
+    with PageNode() as node:
+        node.judged(VF)
+        other = next(function for function in healthy(node) if function != VF_FUNCTION)
+        kubelet, lister = hold(node, ("train", "job-7", VF_FUNCTION), ("train", "job-7", other))
+        node.story(VF).play(TRAFFIC)
+        page = opened(node, "#pod/train/job-7")
+        page.until("charts of both", "page.view.history?.all().filter((chart) => chart.plot).length >= 4")
+        page.run("page.view.history.specs.forEach((spec) => { if (spec.line) spec.line = false; })")
+        page.until("one scale", "((tops) => tops.length === 2 && tops[0] === tops[1] && tops[0] > 20)(page.view.history.all().filter((chart) => chart.spec.unit === 'bits').map((chart) => chart.plot.scales.y.max))")
+        equal(page.run("""((panel, [a, b]) => { panel.events = [{device: a.facts.function}, {device: a.facts.device}, {device: b.facts.device}, {device: null}]; return [panel.eventsOn(a).length, panel.eventsOn(b).length]; })
+            (page.view.history, page.view.history.ports)"""), [3, 2])
+        page.until("queue pairs", "[...document.querySelectorAll('main .panel h2')].some((h) => h.innerText === 'Queue pairs')")
+        eventually("its own", lambda: any("/api/v1/qps?pod=train%2Fjob-7" in asked for _, asked in page.requests))
+        silent(page, node.url)
+        page.close()
+        lister.stop()
+        kubelet.stop()
+
+
+# --- words, search, rows ------------------------------------------------------------------------------
+
+PFC = "[[[], [3]], [[3], []], [[3], [3]], [[], null]].map(([pfc, peerPfc]) => ((e) => (e.textContent === undefined ? [e, null] : [e.textContent, e.dataset.kind]))(PortView.prototype.pfcText({pfc, peerPfc})))"
+PCIE = "[[8, 32000], [16, 16000], [16, 32000]].map(([width, speed]) => PortView.prototype.pcieText({pcie: {width, maxWidth: 16, speed, maxSpeed: 32000}}, false)[0].textContent)"
+IDLE = """Model.prototype.portState.call(Object.assign(Object.create(Model.prototype), {store: {timeMs: 1}, dead: false, isCut: false, verdicts: []}),
+    {verdicts: [], now: {}, device: {resources: [], attachment: {state: 'returning'}}, facts: {kind: 'vf', pod: null, state: 'down', watch: 'down'}}).text"""
+
+
+@check
+def a_port_in_words():
+    with PageNode() as node:
+        node.judged(PF)
+        page = opened(node, "#port/mlx5_0/1")
+        has(page, "Judged, watched for ")
+        equal(page.run("document.querySelector('.cards').innerText.includes(', Ethernet')"), True)
+        equal(page.run(PFC), [["Off here, on for 3 at the peer", "warning"], ["On for 3 here, off at the peer", "warning"], ["On for priority 3", None], ["Off", None]])
+        equal(page.run(PCIE), ["x8 of x16, 32 GT/s", "x16, 16 of 32 GT/s", "x16, 32 GT/s"])
+        equal(page.run(IDLE), "Returning")
+        equal(page.run("queuePairState({failure: 'transport retries exceeded'}).text"), "Transport retries exceeded")
+        # A port that nobody uses is not down in the sense of the filter.
+        equal(page.run("['idle', 'unknown'].map((kind) => portFilters(page.model).show.find((f) => f.value === 'down').test({facts: {state: 'down'}, state: {kind}}))"), [False, True])
+        equal(page.run("make('p', {}, withCode('run `a <b>` now')).innerHTML"), "run <code>a &lt;b&gt;</code> now")
+        silent(page, node.url)
+        page.close()
+
+
+@check
+def search_finds_what_was_typed():
+    with PageNode() as node:
+        kubelet, lister = hold(node, ("train", "job-7", VF_FUNCTION))
+        node.story(PF).play(TRAFFIC, LOSS)
+        eventually("a verdict", lambda: node.verdict(PF, "packet_loss"))
+        page = opened(node)
+        page.until("all documents", "page.model.pods?.length === 1 && page.model.portByKey.get('mlx5_2/1').facts.pod")
+        page.key("/", "Slash", 191, "/")
+        found = "[...document.querySelectorAll('[role=option]')].map((li) => [li.querySelector('strong').textContent, li.querySelector('small').innerText])"
+        page.until("problems first", f"((list) => list[0][1] === 'Problem' && list.at(-1)[1] === 'View' && list.find(([, is]) => is === 'View')[0] === 'Overview')({found})")
+        page.call("Input.insertText", text="job-7")
+        page.until("the pod, then its port", f"JSON.stringify({found}.slice(0, 2)) === JSON.stringify([['train/job-7', 'Pod'], ['mlx5_2/1', 'Port']])")
+        page.key("Escape", "Escape", 27)
+        equal(page.run("document.getElementById('search-dialog').open"), False)
+        page.until("the focus is back", "document.activeElement === document.body")
+        page.key("?", "Slash", 191, "?")
+        page.until("one key for each", "[...document.querySelectorAll('#keys-dialog kbd')].some((kbd) => kbd.innerText === 'k')")
+        page.key("Escape", "Escape", 27)
+        # A click anywhere on a row opens it.
+        page.go(node.url + "#ports")
+        page.until("rows", "document.querySelector('table.list tbody tr[data-row] .c-loss')")
+        page.run("[...document.querySelectorAll('table.list tbody tr[data-row]')].find((tr) => tr.innerText.startsWith('mlx5_1/1')).querySelector('.c-loss').click()")
+        page.until("the port", "location.hash === '#port/mlx5_1/1'")
+        silent(page, node.url)
+        page.close()
+        page = run.browser.page(node.url + "runbook/packet_loss")
+        equal(page.run("[document.querySelector('nav a').innerText, getComputedStyle(document.querySelector('blockquote p'), '::first-letter').textTransform]"), ["This node", "uppercase"])
+        page.close()
+        lister.stop()
+        kubelet.stop()
