@@ -290,7 +290,7 @@ static void test_devices_follow_the_attachments(void **state)
 	n->routes.attachments = (struct attach_list){0};
 	n->routes.attachments_generation++;
 	assert_asked(n, "GET", "/api/v1/devices", "", 200,
-		     "taken by container main of pod train/job-7, offered");
+		     "taken by container main of pod train/job-7, allocated");
 	stop(n);
 }
 
