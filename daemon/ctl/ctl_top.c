@@ -143,7 +143,7 @@ static json_t *verdicts_of_port(const json_t *diagnosis, const char *port)
 		if (strcmp(name, port) == 0)
 			json_array_append(chosen, verdict);
 	}
-	return json_pack("{so}", "verdicts", chosen);
+	return json_pack("{sO* so}", "time", json_object_get(diagnosis, "time"), "verdicts", chosen);
 }
 
 /* The verdicts as `rocectl diagnose` prints them, wrapped. */
@@ -156,7 +156,7 @@ static void ctl_top_put_details(struct top *t, FILE *f)
 
 	t->drill.has_verdict = json_array_size(json_object_get(document, "verdicts")) > 0;
 	if (lines && t->drill.has_verdict)
-		ctl_show_diagnosis(document, lines);
+		ctl_show_diagnosis(document, false, lines);
 	if (lines)
 		fclose(lines);
 	if (text)
