@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* suggest.c - Levenshtein distance over two rows; words longer than WORD_MAX never match. */
+/* suggest.c - edits between two words, of which swapping two neighbours is one (optimal string
+ * alignment), over three rows; words longer than WORD_MAX never match. */
 #include "suggest.h"
 
 #include <string.h>
@@ -15,22 +16,24 @@ static unsigned min3(unsigned a, unsigned b, unsigned c)
 
 static unsigned edit_distance(const char *a, size_t a_len, const char *b, size_t b_len)
 {
-	unsigned row[WORD_MAX + 1];
+	unsigned rows[3][WORD_MAX + 1]; /* of i % 3 letters of a */
 
 	for (size_t j = 0; j <= b_len; j++)
-		row[j] = (unsigned)j;
+		rows[0][j] = (unsigned)j;
 	for (size_t i = 1; i <= a_len; i++) {
-		unsigned diagonal = row[0];
+		unsigned *row = rows[i % 3];
+		const unsigned *above = rows[(i - 1) % 3], *two_above = rows[(i + 1) % 3];
 
 		row[0] = (unsigned)i;
 		for (size_t j = 1; j <= b_len; j++) {
-			unsigned above = row[j];
-
-			row[j] = min3(above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1]));
-			diagonal = above;
+			row[j] = min3(above[j] + 1, row[j - 1] + 1,
+				      above[j - 1] + (a[i - 1] != b[j - 1]));
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+			    two_above[j - 2] + 1 < row[j])
+				row[j] = two_above[j - 2] + 1;
 		}
 	}
-	return row[b_len];
+	return rows[a_len % 3][b_len];
 }
 
 const char *suggest(const char *word, size_t len, const char *const *known, size_t n)

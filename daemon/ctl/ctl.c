@@ -14,13 +14,13 @@
 #include "ctl_complete.h"
 #include "ctl_config_map.h"
 #include "ctl_diagnose.h"
+#include "ctl_diagnosis.h"
 #include "ctl_document.h"
 #include "ctl_help.h"
 #include "ctl_lists.h"
 #include "ctl_merge.h"
 #include "ctl_record.h"
 #include "ctl_show.h"
-#include "ctl_show_diagnosis.h"
 #include "ctl_suggest.h"
 #include "ctl_table.h"
 #include "ctl_top.h"
@@ -63,17 +63,7 @@ static enum ctl_exit ask_and_show(const struct ctl *c, const char *path, const c
 	return r;
 }
 
-/* --- requests --------------------------------------------------------------------------------- */
-
-static enum ctl_exit ask_with_params(const struct ctl *c, const char *path,
-				     void (*show)(const json_t *, FILE *))
-{
-	AUTO_FREE char *whole = question_path(c->args, path);
-
-	return whole ? ask_and_show(c, whole, NULL, show) : question_no_memory(c);
-}
-
-/* --- doctor, diagnose, suggest ---------------------------------------------------------------- */
+/* --- doctor, suggest -------------------------------------------------------------------------- */
 
 static bool has_fixable(const json_t *findings)
 {
@@ -136,42 +126,8 @@ static enum ctl_exit doctor_fix(const struct ctl *c)
 static enum ctl_exit doctor_run(const struct ctl *c)
 {
 	enum ctl_exit r = c->args->fix ? doctor_fix(c) : CTL_OK;
-	json_t *document;
 
-	if (r != CTL_OK)
-		return r;
-	r = question_ask(c, "/api/v1/doctor", NULL, &document);
-	if (!document)
-		return r;
-	r = document_show(c, document, ctl_show_doctor);
-	if (json_array_size(json_object_get(document, "findings")) > 0)
-		r = CTL_NO;
-	json_decref(document);
-	return r;
-}
-
-/* Verdicts of severity info exit with 0. */
-static enum ctl_exit exit_by_level(int level)
-{
-	return level >= 3 ? CTL_CRITICAL : level == 2 ? CTL_WARNING : CTL_OK;
-}
-
-static enum ctl_exit diagnose_run(const struct ctl *c)
-{
-	AUTO_FREE char *path = question_path(c->args, "/api/v1/diagnosis");
-	json_t *document;
-	enum ctl_exit r;
-
-	if (!path)
-		return question_no_memory(c);
-	r = question_ask(c, path, NULL, &document);
-	if (!document)
-		return r;
-	r = document_show(c, document, ctl_show_diagnosis);
-	if (r == CTL_OK)
-		r = exit_by_level(ctl_diagnosis_level(document));
-	json_decref(document);
-	return r;
+	return r == CTL_OK ? ctl_diagnosis_doctor(c) : r;
 }
 
 /* JSON is printed as the daemon sent it, to keep its line breaks. */
@@ -280,7 +236,8 @@ static enum ctl_exit alive_run(const struct ctl *c)
 	int r = client_ask(&a, c->args->socket, "/healthz", NULL, ALIVE_WAIT_MS, &e);
 
 	if (r < 0)
-		fprintf(r == -ETIMEDOUT ? c->err : c->out, "rocectl: %s\n", e.msg);
+		fprintf(c->err, "rocectl: %s%s\n", e.msg,
+			r == -ETIMEDOUT ? "" : " (no daemon answers, which is not a hang)");
 	else
 		fputs("ok\n", c->out);
 	free(a.body);
@@ -463,7 +420,7 @@ static enum ctl_exit command_run(const struct ctl *c)
 	case CTL_TOP:
 		return ctl_top(c);
 	case CTL_EXPLAIN:
-		return ask_with_params(c, "/api/v1/explain", ctl_show_explain);
+		return ctl_diagnosis_explain(c);
 	case CTL_WATCH:
 		return events_watch(c);
 	case CTL_DOCTOR:
@@ -489,7 +446,7 @@ static enum ctl_exit command_run(const struct ctl *c)
 	case CTL_DIAGNOSE:
 		if (c->args->replay)
 			return ctl_replay(c->args, c->out, c->err);
-		return c->args->record ? ctl_record(c->args, c->out, c->err) : diagnose_run(c);
+		return c->args->record ? ctl_record(c->args, c->out, c->err) : ctl_diagnosis_run(c);
 	case CTL_PODS:
 	case CTL_RESOURCES:
 	case CTL_DEVICES:

@@ -288,6 +288,8 @@ static int check_diagnose(const struct ctl_args *a, struct err *e)
 			       a->replay ? "replayed" : "recorded");
 	if (a->replay && a->record)
 		return err_set(e, -EINVAL, "diagnose: give --replay or --record, not both");
+	if (a->undecided && (a->replay || a->record))
+		return err_set(e, -EINVAL, "diagnose: --undecided is of the live node");
 	if (a->trace && !a->record)
 		return err_set(e, -EINVAL, "diagnose: --trace needs --record");
 	if (a->write && !a->record)

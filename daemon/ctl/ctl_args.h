@@ -36,7 +36,7 @@ struct ctl_args {
 	long seconds, packets, bytes; /* sniff ends at the first limit reached */
 	long record;		      /* seconds; 0 = not given */
 	long timeout;		      /* seconds; 0 = not given */
-	bool json, no_headers, watch, packet_list, soft_roce, force, fix, help, version;
+	bool json, no_headers, watch, packet_list, soft_roce, force, fix, undecided, help, version;
 	char device_text[16], pod_text[384]; /* storage that device and pod may point to */
 };
 

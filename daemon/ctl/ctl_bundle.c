@@ -156,7 +156,7 @@ static void add_doctor(struct bundle *b)
 
 	if (!f)
 		return;
-	ctl_show_doctor(doctor->json, f);
+	ctl_show_doctor(doctor->json, NULL, f);
 	fclose(f);
 	bundle_add_text(b, "doctor.txt", text);
 }

@@ -64,6 +64,8 @@ static const struct ctl_flag flags[] = {
 	 "where what is recorded goes"},
 	{"trace", 0, TYPE_FILE, "FILE", FIELD(trace), 0, BIT(CTL_DIAGNOSE),
 	 "with --record: also write the recording as a trace for ui.perfetto.dev"},
+	{"undecided", 0, TYPE_NONE, NULL, FIELD(undecided), 0, BIT(CTL_DIAGNOSE),
+	 "also list the causes that cannot be decided here, with the reason"},
 	{"severity", 0, TYPE_CHOICE, "warning|critical", FIELD(severity), 0, BIT(CTL_NODE_PROBLEM),
 	 "the least severity of a verdict that counts, critical unless given"},
 	{"fix", 0, TYPE_NONE, NULL, FIELD(fix), 0, BIT(CTL_DOCTOR),
@@ -121,8 +123,8 @@ static const struct ctl_command_row rows[N_CTL_COMMANDS] = {
 	[CTL_STATUS] = {.name = "status",
 			.aliases = "st",
 			NO_WORD,
-			.brief = "is all well? One screen",
-			.text = "Exits with 1 when it is not.",
+			.brief = "the state of rocelet and of the network, on one screen",
+			.text = "Exits with 1 when something is wrong with either.",
 			A_DOCUMENT},
 	[CTL_PODS] = {.name = "pods",
 		      .aliases = "pod|po",
@@ -134,7 +136,7 @@ static const struct ctl_command_row rows[N_CTL_COMMANDS] = {
 		 .aliases = "resource|res",
 		 NO_WORD,
 		 .brief =
-			 "what the kubelet is offered: how many, healthy, given, and whether it knows",
+			 "what the kubelet is offered: how many, healthy, given, free, and whether it knows",
 		 LISTS(listing_resources)},
 	[CTL_DEVICES] = {.name = "devices",
 			 .aliases = "device|dev",
@@ -154,7 +156,7 @@ static const struct ctl_command_row rows[N_CTL_COMMANDS] = {
 		 .text = "On a terminal until q is pressed; ? shows the keys. Elsewhere one text, and the end."},
 	[CTL_EXPLAIN] = {.name = "explain",
 			 THE_DEVICE,
-			 .brief = "the same of one, in a sentence",
+			 .brief = "who has DEVICE, or why no pod gets it, in a sentence",
 			 A_DOCUMENT},
 	[CTL_EVENTS] = {.name = "events",
 			.aliases = "event|ev",
@@ -163,7 +165,7 @@ static const struct ctl_command_row rows[N_CTL_COMMANDS] = {
 			LISTS(listing_events)},
 	[CTL_WATCH] = {.name = "watch",
 		       NO_WORD,
-		       .brief = "the same as it happens",
+		       .brief = "follow events as they happen",
 		       .text = "Until Ctrl-C or the daemon's end; with -o json one object a line.",
 		       .formats = "text|json"},
 	[CTL_QPS] = {.name = "qps",
@@ -180,11 +182,12 @@ static const struct ctl_command_row rows[N_CTL_COMMANDS] = {
 		 .text = "Each verdict has what it rests on, whose pods it concerns, what to do, and what would show that it is something else. "
 			 "Exits with 4 when the worst is a warning, with 5 when something is critical.",
 		 A_DOCUMENT},
-	[CTL_DOCTOR] = {.name = "doctor",
-			NO_WORD,
-			.brief = "what is wrong with rocelet's own work, and what would help",
-			.text = "Exits with 1 when something is.",
-			A_DOCUMENT},
+	[CTL_DOCTOR] =
+		{.name = "doctor",
+		 NO_WORD,
+		 .brief = "what is wrong with rocelet's own work, and what would help",
+		 .text = "Exits with 1 when something is. What is wrong with the network is in `rocectl diagnose`.",
+		 A_DOCUMENT},
 	[CTL_READY] = {.name = "ready",
 		       NO_WORD,
 		       .brief = "is it ready, and if not, why; in a pod: is it the pod's own",
@@ -193,9 +196,10 @@ static const struct ctl_command_row rows[N_CTL_COMMANDS] = {
 	[CTL_ALIVE] =
 		{.name = "alive",
 		 NO_WORD,
-		 .brief = "does the daemon that serves the socket answer; for liveness probes",
-		 .text = "Exits with 1 only when it accepts a connection and does not answer "
-			 "within 20 s: a socket that no process serves is no reason for a restart."},
+		 .brief = "fails only if the daemon hangs; for liveness probes",
+		 .text = "Exits with 1 only when the daemon accepts a connection and does not answer "
+			 "within 20 s. A socket that no process serves is no reason for a restart: "
+			 "that exits with 0, and says so on stderr."},
 	[CTL_NODE_PROBLEM] =
 		{.name = "node-problem",
 		 .type = TYPE_CHOICE,
@@ -211,7 +215,7 @@ static const struct ctl_command_row rows[N_CTL_COMMANDS] = {
 		{.name = "support-bundle",
 		 NO_WORD,
 		 .brief =
-			 "what a stranger needs to see of this node, without secrets, in one archive",
+			 "what a helper without a login needs to know of this node, without secrets, in one archive",
 		 .text = "A new file rocelet-support-DATE-TIME.tar.gz in the current folder, or what -o names."},
 	[CTL_ATTACH] = {.name = "attach",
 			THE_DEVICE,
@@ -231,7 +235,7 @@ static const struct ctl_command_row rows[N_CTL_COMMANDS] = {
 		 A_DOCUMENT},
 	[CTL_SNIFF] = {.name = "sniff",
 		       THE_DEVICE,
-		       .brief = "the same of what passes in the next seconds; needs root",
+		       .brief = "what live traffic says of RoCE, in the next seconds; needs root",
 		       A_DOCUMENT},
 	[CTL_COMPLETION] =
 		{.name = "completion",

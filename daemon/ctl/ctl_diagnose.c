@@ -44,7 +44,7 @@ static void complain(const char *message, void *err)
 static void ctl_put_evidence(const struct evidence *e, FILE *f)
 {
 	const char *mark = strchr(e->name, '#');
-	char number[EVIDENCE_NUMBER_SIZE];
+	char text[EVIDENCE_TEXT_SIZE];
 
 	if (isnan(e->value))
 		return;
@@ -53,10 +53,9 @@ static void ctl_put_evidence(const struct evidence *e, FILE *f)
 		fprintf(f, "%.*s%d%s", (int)(mark - e->name), e->name, e->number, mark + 1);
 	else
 		fputs(e->name, f);
-	fprintf(f, " = %s%s%s", ctl_evidence_number(e->value, number), e->unit[0] ? " " : "",
-		e->unit);
+	fprintf(f, " = %s", ctl_evidence_text(e->value, e->unit, text));
 	if (!isnan(e->threshold))
-		fprintf(f, " (limit %s)", ctl_evidence_number(e->threshold, number));
+		fprintf(f, " (limit %s)", ctl_evidence_text(e->threshold, e->unit, text));
 	fputc('\n', f);
 }
 

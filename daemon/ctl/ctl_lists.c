@@ -11,8 +11,10 @@
 #include "cleanup.h"
 #include "client.h"
 #include "ctl_document.h"
+#include "ctl_known.h"
 #include "ctl_merge.h"
 #include "ctl_show_status.h"
+#include "listings.h"
 #include "output.h"
 
 /* Number of rows to request if rocectl selects among them itself: the daemon's API_QPS_MAX. */
@@ -63,17 +65,24 @@ static enum ctl_exit ask_for_ports(const struct ctl *c, json_t **ret)
 static enum ctl_exit ask_for_listing(const struct ctl *c, const struct listing *l, json_t **ret)
 {
 	AUTO_FREE char *path = l->source ? listing_path(l, c->args) : NULL;
+	enum ctl_exit r;
 
 	*ret = NULL;
 	if (!l->source)
 		return ask_for_ports(c, ret);
-	return path ? question_ask(c, path, NULL, ret) : question_no_memory(c);
+	if (!path)
+		return question_no_memory(c);
+	r = question_ask(c, path, NULL, ret);
+	if (l == &listing_resources)
+		ctl_add_free(*ret);
+	return r;
 }
 
 static enum ctl_exit listing_once(const struct ctl *c, const struct listing *l,
 				  struct listing_seen *seen)
 {
 	const struct ctl_args *a = c->args;
+	bool empty = false;
 	const struct listing_choice choice = {.format = a->format,
 					      .namespace = a->namespace,
 					      .pod = a->pod,
@@ -85,6 +94,7 @@ static enum ctl_exit listing_once(const struct ctl *c, const struct listing *l,
 					      .limit = a->limit,
 					      .no_headers = a->no_headers,
 					      .colours = ctl_wants_colours(c->out),
+					      .ret_empty = &empty,
 					      .seen = seen};
 	json_t *document;
 	enum ctl_exit r = ask_for_listing(c, l, &document);
@@ -92,7 +102,7 @@ static enum ctl_exit listing_once(const struct ctl *c, const struct listing *l,
 	if (document && listing_show(l, &choice, document, c->out, c->err) < 0)
 		r = question_no_memory(c);
 	json_decref(document);
-	return r;
+	return r == CTL_OK && empty && !seen ? ctl_known(c) : r;
 }
 
 /* Repeats until the daemon does not answer or the output is closed. */
@@ -160,6 +170,7 @@ enum ctl_exit ctl_status_run(const struct ctl *c)
 	ask_readiness(c, &answers, &text, &no_daemon);
 	for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
 		documents[i] = question_ask_quietly(c, paths[i], &no_daemon);
+	ctl_add_free(documents[0]);
 	answers.devices = documents[0];
 	answers.pods = documents[1];
 	answers.attachments = documents[2];

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cleanup.h"
+#include "ctl_show_diagnosis.h"
 #include "json_text.h"
 #include "listing.h"
 
@@ -56,16 +57,21 @@ static json_t *ctl_port_of(const json_t *device, const json_t *rdma, const json_
 		ctl_holder_of(device, "attachment.container|resources.holder.container"));
 }
 
-static const json_t *watched_port(const json_t *diagnosis, const json_t *port)
+static const json_t *port_among(const json_t *ports, const json_t *port)
 {
-	json_t *watched;
+	json_t *other;
 	size_t i;
 
-	json_array_foreach (ctl_merge_member(diagnosis, "ports"), i, watched) {
-		if (ctl_is_port(watched, port))
-			return watched;
+	json_array_foreach ((json_t *)ports, i, other) {
+		if (ctl_is_port(other, port))
+			return other;
 	}
 	return NULL;
+}
+
+static const json_t *watched_port(const json_t *diagnosis, const json_t *port)
+{
+	return port_among(ctl_merge_member(diagnosis, "ports"), port);
 }
 
 /* Adds "watch", "severity" of the worst verdict, and "causes" of all verdicts, the worst first. */
@@ -116,6 +122,79 @@ json_t *ctl_ports(const struct ctl_answers *a)
 			 ports);
 }
 
+void ctl_name_pods(json_t *diagnosis, const json_t *ports)
+{
+	json_t *port;
+	size_t i;
+
+	json_array_foreach (json_object_get(diagnosis, "ports"), i, port) {
+		const json_t *named = port_among(ctl_merge_member(ports, "ports"), port);
+
+		json_object_set_new(port, "namespace", copy_of(named, "namespace"));
+		json_object_set_new(port, "pod", copy_of(named, "pod"));
+	}
+}
+
+/* --- resources -------------------------------------------------------------------------------- */
+
+static bool is_free_as(const json_t *entry, const char *resource)
+{
+	const char *name = ctl_merge_text_of(entry, "resource");
+	const char *state = ctl_merge_text_of(entry, "state");
+
+	return name && state && strcmp(name, resource) == 0 && strcmp(state, "free") == 0 &&
+	       json_is_true(ctl_merge_member(entry, "healthy"));
+}
+
+/* Healthy devices that nobody has. */
+static json_int_t count_free(const json_t *devices, const char *resource)
+{
+	json_t *device, *entry;
+	json_int_t n = 0;
+	size_t i, k;
+
+	json_array_foreach ((json_t *)devices, i, device) {
+		json_array_foreach (ctl_merge_member(device, "resources"), k, entry) {
+			n += is_free_as(entry, resource);
+		}
+	}
+	return n;
+}
+
+/* Slots of a shared resource: no more than the GID tables have room for. */
+static json_int_t free_slots(const json_t *resource)
+{
+	json_int_t n = json_integer_value(ctl_merge_member(resource, "healthy"));
+	const json_t *room = ctl_merge_member(resource, "gidCapacity");
+
+	if (json_is_integer(room) && json_integer_value(room) < n)
+		n = json_integer_value(room);
+	n -= json_integer_value(ctl_merge_member(resource, "allocated"));
+	return n > 0 ? n : 0;
+}
+
+static json_t *free_of(const json_t *devices, const json_t *resource)
+{
+	const char *name = ctl_merge_text_of(resource, "name");
+
+	if (!name || !json_is_integer(ctl_merge_member(resource, "healthy")))
+		return json_null();
+	return json_integer(json_is_true(ctl_merge_member(resource, "shared"))
+				    ? free_slots(resource)
+				    : count_free(devices, name));
+}
+
+void ctl_add_free(json_t *devices)
+{
+	json_t *resource;
+	size_t i;
+
+	json_array_foreach (json_object_get(devices, "resources"), i, resource) {
+		json_object_set_new(resource, "free",
+				    free_of(ctl_merge_member(devices, "devices"), resource));
+	}
+}
+
 /* --- status ----------------------------------------------------------------------------------- */
 
 /* Number of objects by their word at `key`, {"pf":8,...}; null if there is no list. */
@@ -158,7 +237,7 @@ json_t *ctl_readiness(const struct ctl_answers *a)
 	return json_pack("{sb so}", "ready", a->ready, "remarks", remarks_of(a));
 }
 
-static bool is_bad_resource(const json_t *r)
+bool ctl_is_bad_resource(const json_t *r)
 {
 	const char *registration = ctl_merge_text_of(r, "registration");
 
@@ -173,20 +252,7 @@ static bool any_bad_resource(const json_t *resources)
 	size_t i;
 
 	json_array_foreach ((json_t *)resources, i, resource) {
-		if (is_bad_resource(resource))
-			return true;
-	}
-	return false;
-}
-
-/* Verdicts of severity info are not problems. */
-static bool any_bad_verdict(const json_t *verdicts)
-{
-	json_t *verdict;
-	size_t i;
-
-	json_array_foreach ((json_t *)verdicts, i, verdict) {
-		if (json_integer_value(ctl_merge_member(verdict, "level")) > 1)
+		if (ctl_is_bad_resource(resource))
 			return true;
 	}
 	return false;
@@ -197,13 +263,35 @@ static bool is_well(const struct ctl_answers *a)
 	return a->ready && a->devices && a->doctor &&
 	       json_array_size(ctl_merge_member(a->doctor, "findings")) == 0 &&
 	       !any_bad_resource(ctl_merge_member(a->devices, "resources")) &&
-	       !any_bad_verdict(ctl_merge_member(a->diagnosis, "verdicts"));
+	       ctl_diagnosis_level(a->diagnosis) < CTL_LEVEL_WARNING;
+}
+
+/* Ports whose link is down while a pod holds them, and that have no verdict: with their pods. */
+static json_t *lost_ports(const struct ctl_answers *a)
+{
+	json_t *ports = ctl_ports(a), *lost = a->diagnosis ? json_array() : json_null(), *port;
+	size_t i;
+
+	json_array_foreach (ctl_merge_member(ports, "ports"), i, port) {
+		const json_t *watched = watched_port(a->diagnosis, port);
+
+		if (ctl_diagnosis_is_lost(watched) &&
+		    !json_is_string(ctl_merge_member(port, "severity")))
+			json_array_append_new(
+				lost,
+				json_pack("{so so so sb so so}", "device", copy_of(port, "device"),
+					  "port", copy_of(port, "port"), "watch",
+					  copy_of(port, "watch"), "held", 1, "namespace",
+					  copy_of(port, "namespace"), "pod", copy_of(port, "pod")));
+	}
+	json_decref(ports);
+	return lost;
 }
 
 json_t *ctl_status(const struct ctl_answers *a)
 {
 	return json_pack(
-		"{so so so so sb sb so so so so so so so so}", "node", copy_of(a->index, "node"),
+		"{so so so so sb sb so so so so so so so so so}", "node", copy_of(a->index, "node"),
 		"version", copy_of(a->index, "version"), "started", copy_of(a->index, "started"),
 		"upSeconds", copy_of(a->index, "upSeconds"), "well", is_well(a), "ready", a->ready,
 		"remarks", remarks_of(a), "devices",
@@ -211,6 +299,7 @@ json_t *ctl_status(const struct ctl_answers *a)
 		copy_of(a->devices, "resources"), "pods",
 		ctl_count_of(ctl_merge_member(a->pods, "pods")), "attachments",
 		count_by(ctl_merge_member(a->attachments, "attachments"), "state"), "ports",
-		count_by(ctl_merge_member(a->diagnosis, "ports"), "watch"), "verdicts",
-		copy_of(a->diagnosis, "verdicts"), "findings", copy_of(a->doctor, "findings"));
+		count_by(ctl_merge_member(a->diagnosis, "ports"), "watch"), "podPortsDown",
+		lost_ports(a), "verdicts", copy_of(a->diagnosis, "verdicts"), "findings",
+		copy_of(a->doctor, "findings"));
 }

@@ -6,12 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ctl_age.h"
 #include "ctl_table.h"
 
 /* At most this many ports are listed by name; the others are counted. */
-#define NAMED_MAX     4
-/* "level" of a verdict. */
-#define LEVEL_WARNING 2
+#define NAMED_MAX	     4
+#define EVIDENCE_NUMBER_SIZE 40
+/* Smaller ratios, such as those of bit errors, are no percentages. */
+#define SHARE_LEAST	     1e-6
+/* Shorter durations are seconds with decimals. */
+#define AGE_LEAST_S	     120
 
 static const char *ctl_show_diagnosis_text_of(const json_t *object, const char *key)
 {
@@ -34,6 +38,13 @@ static void ctl_put_port(const json_t *object, FILE *f)
 {
 	ctl_put_text(object, "device", f);
 	fprintf(f, "/%" JSON_INTEGER_FORMAT, ctl_show_diagnosis_number_of(object, "port"));
+	if (!ctl_show_diagnosis_text_of(object, "pod"))
+		return;
+	fputs(" (", f);
+	ctl_put_text(object, "namespace", f);
+	fputc('/', f);
+	ctl_put_text(object, "pod", f);
+	fputc(')', f);
 }
 
 /* --- a verdict -------------------------------------------------------------------------------- */
@@ -49,14 +60,15 @@ static void ctl_show_diagnosis_put_line(const json_t *verdict, const char *befor
 	fputc('\n', f);
 }
 
-const char *ctl_evidence_number(double v, char ret[EVIDENCE_NUMBER_SIZE])
+/* 24000 as "24,000", 0.00312345 as "0.003123" */
+static void ctl_evidence_number(double v, char ret[EVIDENCE_NUMBER_SIZE])
 {
 	char digits[EVIDENCE_NUMBER_SIZE];
 	size_t len, at = 0;
 
 	if (!(fabs(v) >= 1000 && fabs(v) < 1e15)) {
 		snprintf(ret, EVIDENCE_NUMBER_SIZE, "%.4g", v);
-		return ret;
+		return;
 	}
 	len = (size_t)snprintf(digits, sizeof(digits), "%.0f", v);
 	for (size_t i = 0; i < len; i++) {
@@ -65,6 +77,27 @@ const char *ctl_evidence_number(double v, char ret[EVIDENCE_NUMBER_SIZE])
 			ret[at++] = ',';
 	}
 	ret[at] = '\0';
+}
+
+const char *ctl_evidence_text(double v, const char *unit, char ret[EVIDENCE_TEXT_SIZE])
+{
+	bool is_share = strcmp(unit, "ratio") == 0 && !(fabs(v) > 0 && fabs(v) < SHARE_LEAST);
+	bool is_age = strcmp(unit, "s") == 0 && v >= AGE_LEAST_S;
+	char number[EVIDENCE_NUMBER_SIZE], age[AGE_TEXT_SIZE];
+
+	ctl_evidence_number(is_share ? v * 100 : v, number);
+	if (is_age)
+		ctl_age_text((int64_t)v, age);
+	if (is_age)
+		snprintf(ret, EVIDENCE_TEXT_SIZE, "%s", age);
+	else if (is_share)
+		snprintf(ret, EVIDENCE_TEXT_SIZE, "%s %%", number);
+	else if (strcmp(unit, "1/s") == 0)
+		snprintf(ret, EVIDENCE_TEXT_SIZE, "%s/s", number);
+	else if (strcmp(unit, "ratio") == 0)
+		snprintf(ret, EVIDENCE_TEXT_SIZE, "%s", number);
+	else
+		snprintf(ret, EVIDENCE_TEXT_SIZE, "%s%s%.30s", number, *unit ? " " : "", unit);
 	return ret;
 }
 
@@ -75,22 +108,21 @@ static void ctl_show_diagnosis_put_evidence(const json_t *verdict, FILE *f)
 
 	json_array_foreach (json_object_get(verdict, "evidence"), i, e) {
 		const json_t *value = json_object_get(e, "value"), *limit;
-		const char *unit = ctl_show_diagnosis_text_of(e, "unit");
-		char number[EVIDENCE_NUMBER_SIZE];
+		const char *unit = ctl_show_diagnosis_text_of(e, "unit") ?: "";
+		char text[EVIDENCE_TEXT_SIZE];
 
 		if (!json_is_number(value))
 			continue;
 		fputs("    ", f);
 		ctl_put_text(e, "name", f);
-		fprintf(f, " = %s", ctl_evidence_number(json_number_value(value), number));
-		if (unit && *unit) {
-			fputc(' ', f);
-			table_put(unit, f);
-		}
+		fputs(" = ", f);
+		table_put(ctl_evidence_text(json_number_value(value), unit, text), f);
 		limit = json_object_get(e, "threshold");
-		if (json_is_number(limit))
-			fprintf(f, " (limit %s)",
-				ctl_evidence_number(json_number_value(limit), number));
+		if (json_is_number(limit)) {
+			fputs(" (limit ", f);
+			table_put(ctl_evidence_text(json_number_value(limit), unit, text), f);
+			fputc(')', f);
+		}
 		fputc('\n', f);
 	}
 }
@@ -106,6 +138,14 @@ static void put_first_moved(const json_t *verdict, FILE *f)
 	      f);
 }
 
+/* Whether the verdict's pods are its cause, if it says so. */
+static const char *ctl_show_diagnosis_role(const json_t *verdict)
+{
+	const char *role = ctl_show_diagnosis_text_of(verdict, "role");
+
+	return !role ? "pod" : strcmp(role, "cause") == 0 ? "caused by" : "affected";
+}
+
 static void ctl_show_diagnosis_put_pods(const json_t *verdict, FILE *f)
 {
 	const json_t *pods = json_object_get(verdict, "pods");
@@ -114,7 +154,9 @@ static void ctl_show_diagnosis_put_pods(const json_t *verdict, FILE *f)
 	size_t i;
 
 	json_array_foreach ((json_t *)pods, i, pod) {
-		fputs(i ? ", " : "    pod: ", f);
+		if (i == 0)
+			fprintf(f, "    %s: ", ctl_show_diagnosis_role(verdict));
+		fputs(i ? ", " : "", f);
 		ctl_put_text(pod, "namespace", f);
 		fputc('/', f);
 		ctl_put_text(pod, "name", f);
@@ -141,7 +183,23 @@ static void ctl_show_diagnosis_put_symptoms(const json_t *verdict, FILE *f)
 		fputc('\n', f);
 }
 
-static void put_verdict(const json_t *v, FILE *f)
+void ctl_show_since(const json_t *verdict, const json_t *document, FILE *f)
+{
+	const char *onset = ctl_show_diagnosis_text_of(verdict, "onset");
+	int64_t then = ctl_age_parse(onset);
+	int64_t now = ctl_age_parse(ctl_show_diagnosis_text_of(document, "time"));
+	char age[AGE_TEXT_SIZE];
+
+	if (then < 0)
+		return;
+	fprintf(f, ", since %.19sZ", onset);
+	if (now >= then) {
+		ctl_age_text(now - then, age);
+		fprintf(f, " (%s)", age);
+	}
+}
+
+static void put_verdict(const json_t *v, const json_t *document, FILE *f)
 {
 	ctl_put_text(v, "severity", f);
 	fputs(": ", f);
@@ -153,8 +211,7 @@ static void put_verdict(const json_t *v, FILE *f)
 	}
 	fputs(": ", f);
 	ctl_put_text(v, "cause", f);
-	fputs(", since ", f);
-	ctl_put_text(v, "onset", f);
+	ctl_show_since(v, document, f);
 	fputs(ctl_show_diagnosis_number_of(v, "clearingSinceMs") ? ", better now\n" : "\n", f);
 	ctl_show_diagnosis_put_line(v, "", "sentence", f);
 	ctl_show_diagnosis_put_line(v, "", "remark", f);
@@ -200,14 +257,16 @@ static void say_no_verdict(const json_t *document, FILE *f)
 		fputs("no verdict yet\n", f);
 	else if (judged == 0)
 		return;
+	else if (ctl_diagnosis_level(document) > 0)
+		fprintf(f, "no verdict on %zu port%s, but the link of a pod's port is down\n",
+			judged, judged == 1 ? "" : "s");
 	else
 		fprintf(f, "nothing is wrong with %zu port%s\n", judged, judged == 1 ? "" : "s");
 }
 
 /* "warming, no verdict yet: mlx5_0/1, mlx5_1/1 and 12 more". */
-static void list_watched_as(const json_t *document, const char *watch, const char *says, FILE *f)
+static void list_watched_as(const json_t *ports, const char *watch, const char *says, FILE *f)
 {
-	const json_t *ports = json_object_get(document, "ports");
 	size_t i, all = count_watched_as(ports, watch), n = 0;
 	json_t *port;
 
@@ -273,6 +332,30 @@ static void ctl_show_diagnosis_add_ports(struct table *t, const json_t *undecide
 	free(text);
 }
 
+static size_t count_undecided_causes(const json_t *undecided)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < json_array_size(undecided); i++) {
+		size_t k = 0;
+
+		while (k < i && !ctl_is_same(json_array_get(undecided, k),
+					     json_array_get(undecided, i), "cause"))
+			k++;
+		n += k == i;
+	}
+	return n;
+}
+
+static void count_undecided(const json_t *document, FILE *f)
+{
+	size_t n = count_undecided_causes(json_object_get(document, "undecided"));
+
+	if (n > 0)
+		fprintf(f, "%zu cause%s cannot be decided here: rocectl diagnose --undecided\n", n,
+			n == 1 ? "" : "s");
+}
+
 static bool ctl_is_told(const json_t *undecided, size_t i)
 {
 	for (size_t k = 0; k < i; k++)
@@ -306,6 +389,11 @@ static void list_undecided(const json_t *document, FILE *f)
 
 /* --- the document ----------------------------------------------------------------------------- */
 
+bool ctl_diagnosis_is_lost(const json_t *port)
+{
+	return is_watched_as(port, "down") && json_is_true(json_object_get(port, "held"));
+}
+
 int ctl_diagnosis_level(const json_t *document)
 {
 	json_int_t worst = 0;
@@ -317,17 +405,52 @@ int ctl_diagnosis_level(const json_t *document)
 
 		worst = level > worst ? level : worst;
 	}
-	/* A port that is down may have no verdict, but the pod that holds it cannot use it. */
 	json_array_foreach (json_object_get(document, "ports"), i, port) {
-		if (is_watched_as(port, "down") && json_is_true(json_object_get(port, "held")) &&
-		    worst < LEVEL_WARNING)
-			worst = LEVEL_WARNING;
+		if (ctl_diagnosis_is_lost(port) && worst < CTL_LEVEL_WARNING)
+			worst = CTL_LEVEL_WARNING;
 	}
 	return (int)worst;
 }
 
-void ctl_show_diagnosis(const json_t *document, FILE *f)
+/* Adds "WORD N"; *before: what is before the next one. */
+static void put_number_of(size_t n, const char *word, const char **before, FILE *f)
 {
+	if (n == 0)
+		return;
+	fprintf(f, "%s%zu %s", *before, n, word);
+	*before = ", ";
+}
+
+bool ctl_show_worst(const json_t *document, FILE *f)
+{
+	static const char *const words[] = {"", "information", "warning", "critical"};
+	size_t verdicts[4] = {0}, lost = 0, i;
+	const char *before = "";
+	json_t *verdict, *port;
+
+	json_array_foreach (json_object_get(document, "verdicts"), i, verdict) {
+		json_int_t level = ctl_show_diagnosis_number_of(verdict, "level");
+
+		verdicts[level < 0 ? 0 : level > 3 ? 3 : level]++;
+	}
+	json_array_foreach (json_object_get(document, "ports"), i, port) {
+		lost += ctl_diagnosis_is_lost(port);
+	}
+	for (int level = 3; level > 0; level--)
+		put_number_of(verdicts[level], words[level], &before, f);
+	put_number_of(lost, lost == 1 ? "port of a pod is down" : "ports of pods are down", &before,
+		      f);
+	return *before != '\0';
+}
+
+void ctl_show_down(const json_t *ports, FILE *f)
+{
+	list_watched_as(ports, "down", "the link is down: ", f);
+}
+
+void ctl_show_diagnosis(const json_t *document, bool undecided, FILE *f)
+{
+	const json_t *ports = json_object_get(document, "ports");
 	const json_t *verdicts = json_object_get(document, "verdicts");
 	json_t *verdict;
 	size_t i;
@@ -335,15 +458,17 @@ void ctl_show_diagnosis(const json_t *document, FILE *f)
 	for (json_int_t level = 3; level > 0; level--) {
 		json_array_foreach ((json_t *)verdicts, i, verdict) {
 			if (ctl_show_diagnosis_number_of(verdict, "level") == level)
-				put_verdict(verdict, f);
+				put_verdict(verdict, document, f);
 		}
 	}
 	if (json_array_size(verdicts) == 0)
 		say_no_verdict(document, f);
 	list_clear(document, f);
-	list_watched_as(document, "warming",
-			"watched for too short a time to be called healthy: ", f);
-	list_watched_as(document, "down", "the link is down: ", f);
-	list_watched_as(document, "unseen", "cannot be read at the moment: ", f);
-	list_undecided(document, f);
+	list_watched_as(ports, "warming", "watched for too short a time to be called healthy: ", f);
+	ctl_show_down(ports, f);
+	list_watched_as(ports, "unseen", "cannot be read at the moment: ", f);
+	if (undecided)
+		list_undecided(document, f);
+	else
+		count_undecided(document, f);
 }

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ctl_show_status.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "ctl_age.h"
+#include "ctl_merge.h"
+#include "ctl_show_diagnosis.h"
 #include "ctl_table.h"
 #include "listing.h"
 
@@ -75,9 +80,10 @@ static void add_path(struct table *t, const json_t *object, const char *path)
 	free(text);
 }
 
-static void put_table(struct table *t, bool colours, FILE *f)
+/* zeros: columns in which 0 is a warning, one bit each. */
+static void put_table(struct table *t, unsigned zeros, bool colours, FILE *f)
 {
-	const struct table_style style = {.colours = colours};
+	const struct table_style style = {.colours = colours, .zeros = zeros};
 
 	if (t->n_rows > 0)
 		fputc('\n', f);
@@ -87,17 +93,41 @@ static void put_table(struct table *t, bool colours, FILE *f)
 
 static void put_resources(const json_t *document, bool colours, FILE *f)
 {
-	static const char *const keys[] = {"name", "devices", "healthy", "allocated",
-					   "registration"};
-	struct table t = {.heads = {"RESOURCE", "TOTAL", "HEALTHY", "ALLOCATED", "REGISTERED"},
-			  .n_columns = 5};
+	enum { FREE_COLUMN = 4 };
+	static const char *const keys[] = {"name",	"devices", "healthy",
+					   "allocated", "free",	   "registration"};
+	struct table t = {
+		.heads = {"RESOURCE", "TOTAL", "HEALTHY", "ALLOCATED", "FREE", "REGISTERED"},
+		.n_columns = 6};
 	json_t *resource;
 	size_t i;
 
 	json_array_foreach (ctl_show_member(document, "resources"), i, resource)
 		for (size_t k = 0; k < t.n_columns; k++)
 			add_path(&t, resource, keys[k]);
-	put_table(&t, colours, f);
+	put_table(&t, 1u << FREE_COLUMN, colours, f);
+}
+
+/* "train/llm-0,train/llm-1"; "caused by train/llm-1" */
+static void ctl_show_status_add_pods(struct table *t, const json_t *verdict)
+{
+	const char *role = json_string_value(ctl_show_member(verdict, "role"));
+	const char *before = role && strcmp(role, "cause") == 0 ? "caused by " : "";
+	char *text = NULL;
+	size_t len, i;
+	FILE *f = open_memstream(&text, &len);
+	json_t *pod;
+
+	json_array_foreach (ctl_show_member(verdict, "pods"), i, pod) {
+		if (f)
+			fprintf(f, "%s%s/%s", i ? "," : before,
+				json_string_value(ctl_show_member(pod, "namespace")) ?: "-",
+				json_string_value(ctl_show_member(pod, "name")) ?: "-");
+	}
+	if (f)
+		fclose(f);
+	table_add(t, text);
+	free(text);
 }
 
 static void ctl_show_add_verdict(struct table *t, const json_t *verdict)
@@ -110,7 +140,7 @@ static void ctl_show_add_verdict(struct table *t, const json_t *verdict)
 	table_add(t, json_string_value(ctl_show_member(verdict, "severity")));
 	table_add(t, port);
 	add_path(t, verdict, "cause");
-	add_path(t, verdict, "pods.name");
+	ctl_show_status_add_pods(t, verdict);
 	add_path(t, verdict, "sentence");
 }
 
@@ -128,7 +158,7 @@ static void put_verdicts(const json_t *document, bool colours, FILE *f)
 				ctl_show_add_verdict(&t, verdict);
 		}
 	}
-	put_table(&t, colours, f);
+	put_table(&t, 0, colours, f);
 	put_more(json_array_size(verdicts), "rocectl diagnose", f);
 }
 
@@ -172,24 +202,65 @@ static void ctl_show_put_identity(const json_t *document, FILE *f)
 	fputc('\n', f);
 }
 
-static void ctl_show_put_state(const json_t *document, bool colours, FILE *f)
+static size_t count_bad_resources(const json_t *document)
+{
+	json_t *resource;
+	size_t i, n = 0;
+
+	json_array_foreach (ctl_show_member(document, "resources"), i, resource) {
+		n += ctl_is_bad_resource(resource);
+	}
+	return n;
+}
+
+/* "rocelet     ready, no findings": the agent. */
+static void ctl_show_put_agent(const json_t *document, bool colours, FILE *f)
 {
 	bool ready = json_is_true(ctl_show_member(document, "ready"));
-	bool well = json_is_true(ctl_show_member(document, "well"));
-	const char *colour = well ? "\033[32m" : "\033[31m";
+	const json_t *findings = ctl_show_member(document, "findings");
+	size_t n = json_array_size(findings), bad = count_bad_resources(document);
+	bool good = ready && n == 0 && bad == 0 && json_is_array(findings);
 
-	ctl_show_put_identity(document, f);
-	fprintf(f, "rocelet     %s%s%s\n", colours ? colour : "",
-		well	? "all is well"
-		: ready ? "ready, but not all is well"
-			: "not ready",
-		colours ? "\033[m" : "");
+	fprintf(f, "rocelet     %s%s",
+		!colours ? ""
+		: good	 ? "\033[32m"
+			 : "\033[31m",
+		ready ? "ready, " : "not ready, ");
+	if (!json_is_array(findings))
+		fputs("findings not known", f);
+	else if (n == 0)
+		fputs("no findings", f);
+	else
+		fprintf(f, "%zu finding%s", n, n == 1 ? "" : "s");
+	if (bad > 0)
+		fprintf(f, ", %zu resource%s unhealthy or not registered", bad,
+			bad == 1 ? "" : "s");
+	fputs(colours ? "\033[m\n" : "\n", f);
+}
+
+/* "network     1 critical, 1 warning": the verdicts. */
+static void ctl_show_put_network(const json_t *document, bool colours, FILE *f)
+{
+	static const char *const shades[] = {"\033[32m", "\033[32m", "\033[33m", "\033[31m"};
+	json_t *told = json_pack("{sO* sO*}", "verdicts", ctl_show_member(document, "verdicts"),
+				 "ports", ctl_show_member(document, "podPortsDown"));
+	const json_t *judged = ctl_show_member(ctl_show_member(document, "ports"), "judged");
+	int level = ctl_diagnosis_level(told);
+	bool known = level > 0 || json_integer_value(judged) > 0;
+
+	fprintf(f, "network     %s", colours && known ? shades[level < 3 ? level : 3] : "");
+	if (!ctl_show_worst(told, f))
+		fputs(known ? "no verdicts" : "no verdict yet", f);
+	fputs(colours && known ? "\033[m\n" : "\n", f);
+	json_decref(told);
 }
 
 void ctl_show_status(const json_t *document, bool colours, FILE *f)
 {
-	ctl_show_put_state(document, colours, f);
+	ctl_show_put_identity(document, f);
+	ctl_show_put_agent(document, colours, f);
 	put_remarks(document, f);
+	ctl_show_put_network(document, colours, f);
 	fputs("devices     ", f);
 	put_counts(ctl_show_member(document, "devices"), "none", f);
 	fputs("pods        ", f);
@@ -198,5 +269,6 @@ void ctl_show_status(const json_t *document, bool colours, FILE *f)
 	put_counts(ctl_show_member(document, "ports"), "none is watched", f);
 	put_resources(document, colours, f);
 	put_verdicts(document, colours, f);
+	ctl_show_down(ctl_show_member(document, "podPortsDown"), f);
 	put_findings(document, f);
 }

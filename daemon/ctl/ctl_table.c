@@ -148,9 +148,12 @@ static const char *colour_of(const char *cell)
 	return NULL;
 }
 
-static void print_cell(const char *cell, bool colours, FILE *f)
+/* zeros: 0 is a warning. */
+static void print_cell(const char *cell, bool colours, bool zeros, FILE *f)
 {
-	const char *colour = colours ? colour_of(cell) : NULL;
+	const char *colour = !colours			       ? NULL
+			     : zeros && strcmp(cell, "0") == 0 ? "33"
+							       : colour_of(cell);
 
 	if (colour)
 		fprintf(f, "\033[%sm", colour);
@@ -182,7 +185,7 @@ static void print_row(const struct print *p, const char *const *cells)
 	for (size_t k = 0; k < p->n_shown; k++) {
 		size_t i = p->shown[k];
 
-		print_cell(cells[i], p->style->colours, p->f);
+		print_cell(cells[i], p->style->colours, p->style->zeros & 1u << i, p->f);
 		if (k + 1 < p->n_shown)
 			fprintf(p->f, "%*s", (int)(p->widths[i] - width_of(cells[i]) + 2), "");
 	}

@@ -29,6 +29,7 @@ struct table {
 struct table_style {
 	bool no_heads, colours;
 	unsigned hidden; /* columns to leave out, one bit each */
+	unsigned zeros;	 /* columns in which 0 is a warning, one bit each */
 	/* The columns to print, in order, even hidden ones; n_order 0: all that are not hidden. */
 	unsigned char order[TABLE_COLUMNS_MAX];
 	size_t n_order;

@@ -98,6 +98,8 @@ static void ctl_look_at_ports(struct top *t, struct err *e)
 
 	t->view.asked_ms = ctl_top_now_ms();
 	ports = ctl_top_ask(t, "/api/v1/ports", e);
+	if (ports)
+		t->view.answered_ms = t->view.asked_ms;
 	diagnosis = ports ? ctl_top_ask(t, "/api/v1/diagnosis", e) : NULL;
 	if (top_model_update(&t->model, ports, diagnosis) < 0)
 		err_set(e, -ENOMEM, "out of memory");
@@ -143,7 +145,8 @@ static json_t *verdicts_of_port(const json_t *diagnosis, const char *port)
 		if (strcmp(name, port) == 0)
 			json_array_append(chosen, verdict);
 	}
-	return json_pack("{so}", "verdicts", chosen);
+	return json_pack("{sO* so}", "time", json_object_get(diagnosis, "time"), "verdicts",
+			 chosen);
 }
 
 /* The verdicts as `rocectl diagnose` prints them, wrapped. */
@@ -156,7 +159,7 @@ static void ctl_top_put_details(struct top *t, FILE *f)
 
 	t->drill.has_verdict = json_array_size(json_object_get(document, "verdicts")) > 0;
 	if (lines && t->drill.has_verdict)
-		ctl_show_diagnosis(document, lines);
+		ctl_show_diagnosis(document, false, lines);
 	if (lines)
 		fclose(lines);
 	if (text)
@@ -194,6 +197,18 @@ static void look_at_qps(struct top *t, struct err *e)
 	json_decref(document);
 }
 
+/* "PATH: what went wrong" with the path last, where it may be cut. */
+static void say_problem(struct top *t, const char *msg)
+{
+	const char *path = t->ctl->args->socket;
+	size_t len = strlen(path);
+	bool has_path = strncmp(msg, path, len) == 0 && strncmp(msg + len, ": ", 2) == 0;
+
+	snprintf(t->view.problem, sizeof(t->view.problem), "%.100s%s%.50s%s",
+		 has_path ? msg + len + 2 : msg, has_path ? " (" : "", has_path ? path : "",
+		 has_path ? ")" : "");
+}
+
 /* Updates the ports even while details are shown; otherwise their history would have a gap. */
 static void ctl_look(struct top *t)
 {
@@ -203,7 +218,7 @@ static void ctl_look(struct top *t)
 		ctl_look_at_ports(t, &e);
 	if (t->drill.device[0] && !e.code)
 		look_at_qps(t, &e);
-	snprintf(t->view.problem, sizeof(t->view.problem), "%.150s", e.msg);
+	say_problem(t, e.msg);
 	for (char *c = t->view.problem; *c; c++)
 		*c = *c >= ' ' && *c <= '~' ? *c : '?';
 }

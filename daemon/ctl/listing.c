@@ -104,6 +104,19 @@ bool listing_has(const json_t *value, const char *path, const char *text)
 	return s.found;
 }
 
+bool listing_has_pod(const json_t *value, const char *namespace_path, const char *pod_path,
+		     const char *pod)
+{
+	const char *slash = strchr(pod, '/');
+	char namespace[256];
+
+	if (!slash)
+		return listing_has(value, pod_path, pod);
+	snprintf(namespace, sizeof(namespace), "%.*s", (int)(slash - pod), pod);
+	return listing_has(value, namespace_path, namespace) &&
+	       listing_has(value, pod_path, slash + 1);
+}
+
 /* --- columns ---------------------------------------------------------------------------------- */
 
 /* Ignores case. -1: no such column. */
@@ -229,12 +242,22 @@ static bool is_text(const char *cell, const char *text, size_t len)
 	return strlen(cell) == len && memcmp(cell, text, len) == 0;
 }
 
+/* "llm-0" and "train/llm-0" both select the cell "train/llm-0" of a column of pods. */
+static bool listing_is_selected(const struct listing_column *column, const char *cell,
+				const struct requirement *r)
+{
+	const char *slash = column->after_slash ? strchr(cell, '/') : NULL;
+
+	return is_text(cell, r->text, r->len) || (slash && is_text(slash + 1, r->text, r->len));
+}
+
 static bool listing_fits(const struct listing *l, const char *selector, const struct table_row *row)
 {
 	struct requirement r;
 
 	while (selector && next_requirement(l, &selector, &r, NULL) == 1)
-		if (is_text(row->cells[r.column], r.text, r.len) == r.differs)
+		if (listing_is_selected(&l->columns[r.column], row->cells[r.column], &r) ==
+		    r.differs)
 			return false;
 	return true;
 }
@@ -243,21 +266,11 @@ static bool listing_fits(const struct listing *l, const char *selector, const st
 static bool listing_is_of(const struct listing *l, const struct listing_choice *c,
 			  const json_t *row)
 {
-	const char *pod = c->pod, *slash = pod ? strchr(pod, '/') : NULL;
-	char namespace[256];
-
 	if (c->namespace && l->namespace && !listing_has(row, l->namespace, c->namespace))
 		return false;
 	if (c->device && l->device && !listing_has(row, l->device, c->device))
 		return false;
-	if (!pod || !l->pod)
-		return true;
-	if (slash) {
-		snprintf(namespace, sizeof(namespace), "%.*s", (int)(slash - pod), pod);
-		if (!listing_has(row, l->namespace, namespace))
-			return false;
-	}
-	return listing_has(row, l->pod, slash ? slash + 1 : pod);
+	return !c->pod || !l->pod || listing_has_pod(row, l->namespace, l->pod, c->pod);
 }
 
 /* Heap; NULL = unknown. */
@@ -492,9 +505,11 @@ static void listing_show_table(const struct listing *l, const struct listing_cho
 				    .hidden = 1u << l->n_columns,
 				    .widths = seen ? seen->widths : NULL};
 
-	for (size_t i = 0; i < l->n_columns; i++)
+	for (size_t i = 0; i < l->n_columns; i++) {
 		if (l->columns[i].wide && !is_format(c, "wide"))
 			style.hidden |= 1u << i;
+		style.zeros |= l->columns[i].zeros ? 1u << i : 0;
+	}
 	order_columns(&style, l, c->columns);
 	table_print(t, &style, f);
 	if (seen)
@@ -596,6 +611,8 @@ int listing_show(const struct listing *l, const struct listing_choice *c, const 
 		say_nothing(l, c, document, err);
 	if (c->seen)
 		c->seen->has_looked = true;
+	if (c->ret_empty)
+		*c->ret_empty = t.n_rows == 0;
 	table_done(&t);
 	return r;
 }

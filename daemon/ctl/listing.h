@@ -20,6 +20,8 @@ struct listing_column {
 	char *(*make)(const json_t *row); /* heap; NULL = unknown */
 	const char *age;		  /* path of a time; the column shows its age */
 	bool wide;			  /* only shown by -o wide */
+	bool after_slash;		  /* a selector may leave out what is before the '/' */
+	bool zeros;			  /* 0 is a warning */
 };
 
 struct listing {
@@ -51,6 +53,7 @@ struct listing_choice {
 	int64_t now_s; /* unix time, to compute ages */
 	long limit;    /* maximum number of rows; -1 = all */
 	bool no_headers, colours;
+	bool *ret_empty; /* set if there are no rows; NULL = not wanted */
 	/* NULL, or the state of repeated calls: then only new and changed rows are shown, headings
 	 * only once, and JSON as one line per object. */
 	struct listing_seen *seen;
@@ -70,5 +73,8 @@ int listing_show(const struct listing *, const struct listing_choice *, const js
 		 FILE *out, FILE *err);
 /* The text at a path below a value; heap, NULL if there is none. */
 char *listing_text(const json_t *value, const char *path);
+/* True if the values at these paths are those of NAMESPACE/NAME, or of NAME in any namespace. */
+bool listing_has_pod(const json_t *value, const char *namespace_path, const char *pod_path,
+		     const char *pod);
 /* True if one of the values at the path is this text. */
 bool listing_has(const json_t *value, const char *path, const char *text);

@@ -11,6 +11,7 @@
 #define WIDE(h, p) .head = (h), .path = (p), .wide = true
 #define MADE(h, m) .head = (h), .make = (m)
 #define AGES(h, p) .head = (h), .age = (p)
+#define PODS(m)	   .head = "POD", .make = (m), .after_slash = true
 #define COLUMNS(c) .columns = (c), .n_columns = ARRAY_SIZE(c)
 
 static const char *listing_text_of(const json_t *object, const char *key)
@@ -78,8 +79,7 @@ static char *pod_name(const json_t *row)
 }
 
 static const struct listing_column pod_columns[] = {
-	{PATH("NAMESPACE", "namespace")},
-	{PATH("POD", "name|uid")},
+	{PODS(pod_name)},
 	{PATH("CONTAINER", "container")},
 	{PATH("RESOURCE", "device.resource")},
 	{PATH("DEVICE", "device.id")},
@@ -87,6 +87,7 @@ static const struct listing_column pod_columns[] = {
 	{PATH("IPS", "device.attachment.ips")},
 	{MADE("STATE", pod_state)},
 	{AGES("AGE", "device.attachment.since")},
+	{WIDE("NAMESPACE", "namespace")},
 	{WIDE("RDMA", "device.attachment.rdma")},
 	{WIDE("MAC", "device.attachment.mac")},
 	{WIDE("VLAN", "device.attachment.vlan")},
@@ -117,6 +118,15 @@ static char *device_name(const json_t *row)
 	return listing_text(row, "id");
 }
 
+static char *device_pod(const json_t *row)
+{
+	AUTO_FREE char *namespace = listing_text(row,
+						 "attachment.namespace|resources.holder.namespace");
+	AUTO_FREE char *pod = listing_text(row, "attachment.pod|resources.holder.pod");
+
+	return pod ? with_slash(namespace, pod) : NULL;
+}
+
 /* A netdev may have another name in its pod; show its name in the host. */
 static const struct listing_column device_columns[] = {
 	{PATH("DEVICE", "id")},
@@ -130,8 +140,8 @@ static const struct listing_column device_columns[] = {
 	{WIDE("STATE", "rdma.ports.state|netdevs.operstate")},
 	{WIDE("FIRMWARE", "rdma.firmware")},
 	{WIDE("RESOURCE", "resources.resource")},
-	{PATH("NAMESPACE", "attachment.namespace|resources.holder.namespace")},
-	{PATH("POD", "attachment.pod|resources.holder.pod")},
+	{PODS(device_pod)},
+	{WIDE("NAMESPACE", "attachment.namespace|resources.holder.namespace")},
 	{WIDE("CONTAINER", "attachment.container|resources.holder.container")},
 	{AGES("AGE", "attachment.since"), .wide = true},
 	{PATH("WHY", "why")},
@@ -161,7 +171,7 @@ static char *listing_pod_of(const json_t *row)
 
 static const struct listing_column event_columns[] = {
 	{AGES("AGE", "last")},	    {WIDE("LAST", "last")},	{WIDE("FIRST", "first")},
-	{PATH("TYPE", "type")},	    {PATH("REASON", "reason")}, {MADE("POD", listing_pod_of)},
+	{PATH("TYPE", "type")},	    {PATH("REASON", "reason")}, {PODS(listing_pod_of)},
 	{PATH("DEVICE", "device")}, {PATH("COUNT", "count")},	{PATH("MESSAGE", "message")},
 };
 
@@ -293,7 +303,7 @@ static const struct listing_column qp_columns[] = {
 	{MADE("PEER", qp_peer)},
 	{PATH("TYPE", "type")},
 	{PATH("STATE", "failure|state")},
-	{MADE("POD", qp_pod)},
+	{PODS(qp_pod)},
 	{PATH("COMMAND", "comm")},
 	{WIDE("PID", "pid")},
 	{WIDE("MTU", "mtu")},
@@ -347,6 +357,7 @@ static const struct listing_column resource_columns[] = {
 	{PATH("TOTAL", "devices")},
 	{PATH("HEALTHY", "healthy")},
 	{PATH("ALLOCATED", "allocated")},
+	{PATH("FREE", "free"), .zeros = true},
 	{PATH("REGISTERED", "registration")},
 	{WIDE("SHARED", "shared")},
 	{WIDE("GIDS", "gidCapacity")},
@@ -399,14 +410,11 @@ static char *port_verdict(const json_t *row)
 }
 
 static const struct listing_column port_columns[] = {
-	{MADE("PORT", port_name)},	  {PATH("NETDEV", "netdev")},
-	{PATH("FUNCTION", "function")},	  {PATH("KIND", "kind")},
-	{PATH("STATE", "state")},	  {MADE("RATE", port_rate)},
-	{PATH("MTU", "activeMtu")},	  {MADE("POD", listing_pod_of)},
-	{MADE("VERDICT", port_verdict)},  {PATH("CAUSES", "causes")},
-	{WIDE("DRIVER", "driver")},	  {WIDE("LINK", "linkLayer")},
-	{WIDE("PARENT", "parent")},	  {WIDE("VF", "vf")},
-	{WIDE("CONTAINER", "container")},
+	{MADE("PORT", port_name)},  {PATH("NETDEV", "netdev")}, {PATH("FUNCTION", "function")},
+	{PATH("KIND", "kind")},	    {PATH("STATE", "state")},	{MADE("RATE", port_rate)},
+	{PATH("MTU", "activeMtu")}, {PODS(listing_pod_of)},	{MADE("VERDICT", port_verdict)},
+	{PATH("CAUSES", "causes")}, {WIDE("DRIVER", "driver")}, {WIDE("LINK", "linkLayer")},
+	{WIDE("PARENT", "parent")}, {WIDE("VF", "vf")},		{WIDE("CONTAINER", "container")},
 };
 
 const struct listing listing_ports = {

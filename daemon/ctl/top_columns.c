@@ -28,7 +28,7 @@ void top_rate_text(double bytes, char *ret, size_t size)
 	snprintf(ret, size, unit ? bits < 99.5 ? "%.1f%c" : "%.0f%c" : "%.0f", bits, units[unit]);
 }
 
-static void percent_text(double share, char *ret, size_t size)
+void top_percent_text(double share, char *ret, size_t size)
 {
 	if (isnan(share))
 		snprintf(ret, size, "-");
@@ -89,22 +89,25 @@ static const struct {
 } columns[N_COLUMNS] = {
 	[COL_PORT] = {"PORT", 10, 9, false, 0},
 	[COL_NETDEV] = {"NETDEV", 8, 8, false, 8},
-	[COL_LINK] = {"LINK", 5, 0, true, 6},
-	[COL_RECEIVED] = {"RX b/s", 6, 0, true, 4},
-	[COL_SENT] = {"TX b/s", 6, 0, true, 4},
-	[COL_USE] = {"USE%", 4, 0, true, 3},
-	[COL_PAUSE] = {"PAUSE% RX/TX", 12, 0, true, 1},
+	[COL_LINK] = {"LINK", 5, 0, true, 7},
+	[COL_RECEIVED] = {"RX b/s", 6, 0, true, 3},
+	[COL_SENT] = {"TX b/s", 6, 0, true, 3},
+	[COL_USE] = {"USE%", 4, 0, true, 4},
+	[COL_PAUSE] = {"PAUSE% RX/TX", 12, 0, true, 5},
 	[COL_PAUSED] = {"PAUSE%", 6, 0, true, 0},
 	[COL_CE] = {"CE%", 5, 0, true, 0},
-	[COL_CNP] = {"CNP/s", 6, 0, true, 5},
+	[COL_CNP] = {"CNP/s", 6, 0, true, 6},
 	[COL_LOSS] = {"LOSS/s", 6, 0, true, 0},
-	[COL_VERDICT] = {"VERDICT", 17, 9, false, 0},
-	[COL_POD] = {"POD", 12, 12, false, 7},
-	[COL_SPARK] = {"", SPARK_MIN, 0, false, 9},
+	[COL_RETR] = {"RETR/s", 6, 0, true, 9},
+	[COL_VERDICT] = {"VERDICT", 15, 9, false, 0},
+	[COL_POD] = {"POD", 12, 12, false, 2},
+	[COL_SPARK] = {"", SPARK_MIN, 0, false, 10},
 };
 
-/* A verdict keeps this width before less needed columns are dropped. */
-#define FIRST_DROPPED 9
+/* The range of `needed`. Ports and verdicts keep their width until those above LAST_DROPPED are
+ * gone. */
+#define FIRST_DROPPED 10
+#define LAST_DROPPED  2
 
 static void top_columns_verdict_text(const struct top_port *p, char *ret, size_t size)
 {
@@ -123,8 +126,8 @@ static void pause_text(const struct top_port *p, char *ret, size_t size)
 {
 	char received[16], sent[16];
 
-	percent_text(p->now[TOP_PAUSE_RECEIVED], received, sizeof(received));
-	percent_text(p->now[TOP_PAUSE_SENT], sent, sizeof(sent));
+	top_percent_text(p->now[TOP_PAUSE_RECEIVED], received, sizeof(received));
+	top_percent_text(p->now[TOP_PAUSE_SENT], sent, sizeof(sent));
 	snprintf(ret, size, "%s/%s", received, sent);
 }
 
@@ -132,7 +135,7 @@ static void paused_text(const struct top_port *p, char *ret, size_t size)
 {
 	double received = p->now[TOP_PAUSE_RECEIVED], sent = p->now[TOP_PAUSE_SENT];
 
-	percent_text(isnan(sent) || received > sent ? received : sent, ret, size);
+	top_percent_text(isnan(sent) || received > sent ? received : sent, ret, size);
 }
 
 static void cell_text(const struct top_view *v, const struct top_port *p, enum top_column column,
@@ -156,7 +159,7 @@ static void cell_text(const struct top_view *v, const struct top_port *p, enum t
 		top_rate_text(p->now[TOP_SENT], ret, size);
 		break;
 	case COL_USE:
-		percent_text(top_use(p), ret, size);
+		top_percent_text(top_use(p), ret, size);
 		break;
 	case COL_PAUSE:
 		pause_text(p, ret, size);
@@ -165,13 +168,16 @@ static void cell_text(const struct top_view *v, const struct top_port *p, enum t
 		paused_text(p, ret, size);
 		break;
 	case COL_CE:
-		percent_text(p->now[TOP_CE], ret, size);
+		top_percent_text(p->now[TOP_CE], ret, size);
 		break;
 	case COL_CNP:
 		top_count_text(p->now[TOP_CNP], ret, size);
 		break;
 	case COL_LOSS:
 		top_count_text(p->now[TOP_LOSS], ret, size);
+		break;
+	case COL_RETR:
+		top_count_text(p->now[TOP_RETR], ret, size);
 		break;
 	case COL_VERDICT:
 		top_columns_verdict_text(p, ret, size);
@@ -191,6 +197,29 @@ static int whole_width(const struct top_layout *l)
 	for (int i = 0; i < N_COLUMNS; i++)
 		width += l->widths[i] ? l->widths[i] + l->gap : 0;
 	return width;
+}
+
+/* "-", "-/-" */
+static bool top_columns_is_unknown(const char *cell)
+{
+	return cell[strspn(cell, "-/")] == '\0';
+}
+
+/* Hides columns without a value for any port. */
+static void hide_unknown(struct top_layout *l, const struct top_view *v, const struct top_model *m)
+{
+	char text[TOP_LINE_SIZE];
+
+	for (int i = COL_NETDEV; i < COL_SPARK; i++) {
+		bool known = m->n_ports == 0 || i == COL_VERDICT;
+
+		for (size_t port = 0; port < m->n_ports && !known; port++) {
+			cell_text(v, &m->ports[port], (enum top_column)i, 0, text, sizeof(text));
+			known = !top_columns_is_unknown(text);
+		}
+		if (!known)
+			l->widths[i] = 0;
+	}
 }
 
 /* Sets each width to that of the widest cell shown. */
@@ -219,6 +248,31 @@ static void top_columns_shrink(struct top_layout *l, int i, int to)
 		l->widths[i] = to;
 }
 
+/* Drops the columns of this importance. PAUSE% takes the place of the wide one. */
+static void top_columns_drop(struct top_layout *l, const struct top_layout *natural,
+			     unsigned needed)
+{
+	for (int i = 0; i < N_COLUMNS; i++)
+		if (columns[i].needed == needed)
+			l->widths[i] = 0;
+	if (l->widths[COL_PAUSE] == 0)
+		l->widths[COL_PAUSED] = natural->widths[COL_PAUSED];
+}
+
+/* The verdict, then the port: to their minimum, and if that is too wide, to the narrow one. */
+static void shrink_names(struct top_layout *l, const struct top_layout *natural, size_t width)
+{
+	static const enum top_column names[] = {COL_VERDICT, COL_PORT};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		l->widths[names[i]] = natural->widths[names[i]];
+		top_columns_shrink(l, names[i], columns[names[i]].width);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (whole_width(l) > (int)width)
+			top_columns_shrink(l, names[i], columns[names[i]].narrow);
+}
+
 /* Shrinks columns with names to their minimum, then widens them up to their widest cell while there
  * is room. */
 static void fit_columns(struct top_layout *l, size_t width)
@@ -231,15 +285,13 @@ static void fit_columns(struct top_layout *l, size_t width)
 	for (int i = 0; i < N_COLUMNS; i++)
 		if (columns[i].narrow)
 			top_columns_shrink(l, i, columns[i].width);
-	for (unsigned least = FIRST_DROPPED; least > 0 && whole_width(l) > (int)width; least--)
-		for (int i = 0; i < N_COLUMNS; i++)
-			if (columns[i].needed == least)
-				l->widths[i] = 0;
-	if (l->widths[COL_PAUSE] == 0)
-		l->widths[COL_PAUSED] = natural.widths[COL_PAUSED];
-	for (size_t i = 0; i < 2; i++)
-		if (whole_width(l) > (int)width)
-			top_columns_shrink(l, growing[i], columns[growing[i]].narrow);
+	for (unsigned i = FIRST_DROPPED; i > LAST_DROPPED && whole_width(l) > (int)width; i--)
+		top_columns_drop(l, &natural, i);
+	shrink_names(l, &natural, width);
+	if (whole_width(l) > (int)width) {
+		top_columns_drop(l, &natural, LAST_DROPPED);
+		shrink_names(l, &natural, width);
+	}
 	left = (int)width - whole_width(l);
 	for (size_t i = 0; i < ARRAY_SIZE(growing) && left > 0; i++) {
 		int *w = &l->widths[growing[i]], more = natural.widths[growing[i]] - *w;
@@ -262,6 +314,7 @@ void top_columns_fit(struct top_layout *l, const struct top_view *v, const struc
 {
 	l->gap = width < NARROW ? 1 : 2;
 	measure_columns(l, v, m, order, n);
+	hide_unknown(l, v, m);
 	fit_columns(l, width);
 }
 

@@ -18,6 +18,7 @@ enum top_column {
 	COL_CE,
 	COL_CNP,
 	COL_LOSS,
+	COL_RETR,
 	COL_VERDICT,
 	COL_POD,
 	COL_SPARK,
@@ -35,14 +36,16 @@ struct top_line {
 };
 
 /* Sets the widths for the n ports of `order` (indexes into the model) on a screen of this width.
- * Columns that do not fit are dropped, the least important first, but never verdict, pause, CE and
- * loss. Names are cut in the middle. */
+ * Columns that are unknown for every port of the model are dropped, and those that do not fit, the
+ * least important first, but never verdict, pause, CE and loss. Names are cut in the middle. */
 void top_columns_fit(struct top_layout *ret, const struct top_view *, const struct top_model *,
 		     const size_t *order, size_t n, size_t width);
 /* Cuts a text of ASCII in the middle to `width` characters. */
 void top_columns_cut(char *text, size_t size, size_t width, bool ascii);
 /* Converts bytes per second to bits per second: "196.0G"; "-" = unknown. */
 void top_rate_text(double bytes, char *ret, size_t size);
+/* "8.1" of 0.081; "-" = unknown. */
+void top_percent_text(double share, char *ret, size_t size);
 /* "300k", "2.5"; "-" = unknown. */
 void top_count_text(double n, char *ret, size_t size);
 void top_columns_head(struct top_line *ret, const struct top_layout *);

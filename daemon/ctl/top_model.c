@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "array.h"
+#include "ctl_show_diagnosis.h"
 
 /* Silence is reported after this many sampling intervals, but not before SILENCE_MIN_MS, because
  * answers need time, too. */
@@ -159,18 +160,29 @@ void top_model_past(struct top_model *m, const json_t *history)
 
 /* --- now -------------------------------------------------------------------------------------- */
 
-static void take_figures(struct top_port *p, const json_t *now)
+const char *const *top_parts(enum top_figure figure, size_t *ret_n)
 {
 	static const char *const cnp[] = {"cnp_received", "cnp_sent"};
-	static const char *const loss[] = {"discards", "out_of_sequence", "nak", "timeouts"};
+	static const char *const loss[] = {"discards", "out_of_sequence"};
+	static const char *const retransmissions[] = {"nak", "timeouts"};
 
+	*ret_n = 2;
+	return figure == TOP_CNP ? cnp : figure == TOP_LOSS ? loss : retransmissions;
+}
+
+static void take_figures(struct top_port *p, const json_t *now)
+{
 	p->now[TOP_RECEIVED] = top_number_of(now, "bytes_received");
 	p->now[TOP_SENT] = top_number_of(now, "bytes_sent");
 	p->now[TOP_PAUSE_RECEIVED] = top_number_of(now, "pause_received");
 	p->now[TOP_PAUSE_SENT] = top_number_of(now, "pause_sent");
 	p->now[TOP_CE] = top_number_of(now, "ce_share");
-	p->now[TOP_CNP] = top_sum_of(now, cnp, 2);
-	p->now[TOP_LOSS] = top_sum_of(now, loss, 4);
+	for (int i = TOP_CNP; i <= TOP_RETR; i++) {
+		size_t n;
+		const char *const *parts = top_parts((enum top_figure)i, &n);
+
+		p->now[i] = top_sum_of(now, parts, n);
+	}
 }
 
 static void take_pod(struct top_port *p, const json_t *port)
@@ -259,6 +271,27 @@ static int take_ports(struct top_model *m, const json_t *ports)
 	return 0;
 }
 
+/* A port that is down while a pod holds it, and has no verdict that says so. */
+static void take_lost_ports(struct top_model *m, const json_t *diagnosis)
+{
+	json_t *port;
+	size_t i;
+
+	json_array_foreach (top_member(diagnosis, "ports"), i, port) {
+		struct top_port *p;
+		char name[96];
+
+		name_port(name, sizeof(name), port);
+		p = ctl_diagnosis_is_lost(port) ? top_find_port(m, name) : NULL;
+		if (!p || p->level >= CTL_LEVEL_WARNING)
+			continue;
+		p->level = CTL_LEVEL_WARNING;
+		p->onset_ms = 0;
+		snprintf(p->cause, sizeof(p->cause), "link down");
+		snprintf(p->sentence, sizeof(p->sentence), "the link of a pod's port is down");
+	}
+}
+
 static void take_verdicts(struct top_model *m, const json_t *diagnosis)
 {
 	json_t *verdict;
@@ -278,7 +311,9 @@ static void take_verdicts(struct top_model *m, const json_t *diagnosis)
 		p->level = level;
 		top_take_text(p->cause, sizeof(p->cause), verdict, "cause");
 		top_take_text(p->sentence, sizeof(p->sentence), verdict, "sentence");
+		p->onset_ms = json_integer_value(top_member(verdict, "onsetMs"));
 	}
+	take_lost_ports(m, diagnosis);
 }
 
 int top_model_update(struct top_model *m, const json_t *ports, const json_t *diagnosis)

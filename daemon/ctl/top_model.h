@@ -19,7 +19,8 @@ enum top_figure {
 	TOP_PAUSE_SENT,
 	TOP_CE,	  /* share of packets marked CE */
 	TOP_CNP,  /* per second, received and sent */
-	TOP_LOSS, /* per second: discards, packets out of sequence, NAKs and timeouts */
+	TOP_LOSS, /* per second: discards and packets out of sequence */
+	TOP_RETR, /* per second: NAKs and timeouts, after which packets are sent again */
 	N_TOP_FIGURES
 };
 
@@ -31,8 +32,11 @@ struct top_port {
 	enum top_contains { TOP_UNKNOWN, TOP_SEPARATE, TOP_CONTAINED } vf_bytes;
 	double line; /* link rate in bytes per second; NAN = unknown */
 	double now[N_TOP_FIGURES];
-	int level; /* of the worst verdict, as in /api/v1/diagnosis; 0 = none */
+	/* Of the worst verdict, as in /api/v1/diagnosis; 0 = none. A port that is down while a pod
+	 * holds it has one of top's own. */
+	int level;
 	char cause[48], sentence[200];
+	json_int_t onset_ms;	    /* CLOCK_MONOTONIC; 0 = unknown */
 	float history[TOP_HISTORY]; /* received + sent of second s at s % TOP_HISTORY, or NAN */
 	uint64_t second;	    /* the newest second in history */
 	bool seen;		    /* in the current update; a port that is not is removed */
@@ -62,6 +66,9 @@ void top_model_done(struct top_model *);
 /* Time since the newest sample if the next one is overdue; else 0. */
 uint64_t top_silence_ms(const struct top_model *, uint64_t now_ms);
 
+/* Names of the signals of /api/v1/ports whose sum is this figure: TOP_CNP, TOP_LOSS, TOP_RETR. The
+ * page sums the same ones (daemon/web/model.js). */
+const char *const *top_parts(enum top_figure, size_t *ret_n);
 /* Sums a figure over the n ports in `order`; NAN if unknown for all of them. VFs are not added if
  * their PF's counter includes them. *ret_least is set if it is unknown whether a PF includes its
  * VFs: the sum is a lower bound then. */

@@ -98,6 +98,8 @@ static attr_t attributes_of(enum top_style style)
 		return A_BOLD;
 	case TOP_SELECTED:
 		return A_REVERSE;
+	case TOP_OLD:
+		return A_DIM;
 	case TOP_GOOD:
 	case TOP_WARNING:
 	case TOP_CRITICAL:

@@ -2,12 +2,14 @@
 #include "top_view.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cleanup.h"
 #include "ctl_age.h"
 #include "ctl_commands.h"
+#include "ctl_show_diagnosis.h"
 #include "top_columns.h"
 #include "utf8.h"
 
@@ -24,13 +26,14 @@ enum {
 	SORT_CE,
 	SORT_CNP,
 	SORT_LOSS,
+	SORT_RETR,
 	SORT_PORT,
 	SORT_POD,
 	N_SORTS
 };
 
 /* The key of each enumerator above. */
-static const char sort_letters[] = "VURTPCNLOD";
+static const char sort_letters[] = "VURTPCNLEOD";
 
 /* --- sorting ---------------------------------------------------------------------------------- */
 
@@ -60,6 +63,8 @@ static double top_key_of(const struct top_port *p, unsigned sort)
 		return p->now[TOP_CNP];
 	case SORT_LOSS:
 		return p->now[TOP_LOSS];
+	case SORT_RETR:
+		return p->now[TOP_RETR];
 	}
 	return 0;
 }
@@ -259,6 +264,7 @@ enum top_action top_key(struct top_view *v, const struct top_model *m, int key, 
 		break;
 	case '\033':
 		v->filter[0] = '\0';
+		v->only_verdicts = false;
 		break;
 	case 'k':
 	case TOP_KEY_UP:
@@ -344,91 +350,181 @@ static void top_put_line(const struct draw *d, size_t row, const char *text, enu
 	d->put(row, cut, style, d->arg);
 }
 
-/* A warning if the data shown is old; else "". */
-static void silence_text(const struct top_view *v, const struct top_model *m, char *ret,
-			 size_t size)
+/* Appends a part of a row, `between` it and what is before; one that does not fit is left out, so
+ * that no number is cut. */
+__attribute__((format(printf, 4, 5))) static void
+top_add_part(const struct draw *d, struct top_line *line, const char *between, const char *fmt, ...)
 {
-	uint64_t silence_ms = top_silence_ms(m, v->asked_ms);
+	char part[256];
+	va_list ap;
+	size_t len;
+
+	va_start(ap, fmt);
+	vsnprintf(part, sizeof(part), fmt, ap);
+	va_end(ap);
+	between = line->len ? between : "";
+	len = strlen(between) + strlen(part);
+	if (part[0] == '\0' || line->len + len > d->width || line->len + len >= TOP_LINE_SIZE)
+		return;
+	snprintf(line->text + line->len, TOP_LINE_SIZE - line->len, "%s%s", between, part);
+	line->len += len;
+}
+
+/* No sample comes, or the daemon does not answer: what is shown may no longer be so. */
+static bool top_is_old(const struct top_view *v, const struct top_model *m)
+{
+	return v->problem[0] || top_silence_ms(m, v->asked_ms) > 0;
+}
+
+/* The uptime when the daemon last answered; "" = unknown. */
+static void uptime_text(const struct top_view *v, const struct top_model *m,
+			char ret[AGE_TEXT_SIZE])
+{
+	uint64_t more_ms = v->answered_ms > m->up_at_ms ? v->answered_ms - m->up_at_ms : 0;
 
 	ret[0] = '\0';
-	if (silence_ms)
-		snprintf(ret, size, "no new sample for %llu s",
-			 (unsigned long long)silence_ms / 1000);
-}
-
-/* "node-17  rocelet 1.2.3, up 4d3h" */
-static void identity_text(const struct top_view *v, const struct top_model *m, char *ret,
-			  size_t size)
-{
-	uint64_t more_ms = v->asked_ms > m->up_at_ms ? v->asked_ms - m->up_at_ms : 0;
-	char age[AGE_TEXT_SIZE] = "";
-
 	if (m->up_s >= 0 && m->version[0])
-		ctl_age_text(m->up_s + (int64_t)(more_ms / 1000), age);
-	snprintf(ret, size, "%s%srocelet%s%s%s%s", m->node, m->node[0] ? "  " : "",
-		 m->version[0] ? " " : "", m->version, age[0] ? ", up " : "", age);
+		ctl_age_text(m->up_s + (int64_t)(more_ms / 1000), ret);
 }
 
+/* "NO NEW SAMPLE FOR 7 s  node-17  rocelet 1.2.3, up 4d3h  2026-01-02T03:04:05" */
 static void put_first(const struct draw *d, const struct top_view *v, const struct top_model *m)
 {
-	char line[TOP_LINE_SIZE], silence[64], identity[160];
+	uint64_t silence_ms = top_silence_ms(m, v->asked_ms);
+	struct top_line line = {.len = 0};
+	char up[AGE_TEXT_SIZE];
 
-	silence_text(v, m, silence, sizeof(silence));
-	identity_text(v, m, identity, sizeof(identity));
-	snprintf(line, sizeof(line), "%s  %.19s%s%s%s", identity,
-		 m->time[0] ? m->time : "no sample yet", silence[0] ? "  " : "", silence,
-		 v->frozen ? "  FROZEN" : "");
-	top_put_line(d, 0, line, silence[0] ? TOP_WARNING : TOP_PLAIN);
+	if (silence_ms) {
+		top_add_part(d, &line, "", "NO NEW SAMPLE");
+		if (line.len)
+			top_add_part(d, &line, " ", "FOR %llu s",
+				     (unsigned long long)silence_ms / 1000);
+	}
+	top_add_part(d, &line, "  ", "%s", v->frozen ? "FROZEN" : "");
+	top_add_part(d, &line, "  ", "%s", m->node);
+	uptime_text(v, m, up);
+	top_add_part(d, &line, "  ", "rocelet%s%s%s%s", m->version[0] ? " " : "", m->version,
+		     up[0] ? ", up " : "", up);
+	top_add_part(d, &line, "  ", "%.19s", m->time[0] ? m->time : "no sample yet");
+	top_put_line(d, 0, line.text, silence_ms ? TOP_WARNING : TOP_PLAIN);
 }
 
-/* Totals of the ports shown; ">=" if VFs are left out because their PF may already count them. */
-static void totals_text(const struct top_model *m, const size_t *order, size_t n, char *ret,
-			size_t size)
+/* Ports by their worst verdict: "1 critical, 16 warning"; "no verdicts" */
+static enum top_style add_verdicts(const struct draw *d, struct top_line *line,
+				   const struct top_model *m)
 {
-	bool least_received, least_sent, least;
-	char received[16], sent[16], loss[16];
+	size_t critical = 0, warning = 0, all = 0;
+
+	for (size_t i = 0; i < m->n_ports; i++) {
+		critical += m->ports[i].level >= 3;
+		warning += m->ports[i].level == CTL_LEVEL_WARNING;
+		all += m->ports[i].level > 0;
+	}
+	if (critical)
+		top_add_part(d, line, "", "%zu critical", critical);
+	if (warning)
+		top_add_part(d, line, ", ", "%zu warning", warning);
+	if (all == 0)
+		top_add_part(d, line, "", "no verdicts");
+	else if (critical + warning == 0)
+		top_add_part(d, line, "", "%zu information", all);
+	return critical ? TOP_CRITICAL : all ? TOP_WARNING : TOP_GOOD;
+}
+
+/* "3 of 136 ports"; of a list that is longer than the screen "1-18 of 136 ports" */
+static void add_ports_shown(const struct draw *d, struct top_line *line, const struct top_view *v,
+			    const struct top_model *m, size_t n, size_t rows)
+{
+	char shown[48] = "", chosen[32] = "";
+
+	if (n > rows)
+		snprintf(shown, sizeof(shown), "%zu-%zu of ", v->first + 1,
+			 v->first + rows < n ? v->first + rows : n);
+	if (n != m->n_ports)
+		snprintf(chosen, sizeof(chosen), "%zu of ", n);
+	top_add_part(d, line, ", ", "%s%s%zu ports", shown, chosen, m->n_ports);
+}
+
+/* The highest share among the ports shown; NAN = unknown. */
+static double highest_of(const struct top_model *m, const size_t *order, size_t n,
+			 enum top_figure figure)
+{
+	double most = (double)NAN;
+
+	for (size_t i = 0; i < n; i++)
+		most = fmax(most, m->ports[order[i]].now[figure]); /* fmax(3) ignores NAN */
+	return most;
+}
+
+static void add_share(const struct draw *d, struct top_line *line, const char *name, double share)
+{
+	char percent[16];
+
+	top_percent_text(share, percent, sizeof(percent));
+	if (!isnan(share))
+		top_add_part(d, line, ", ", "%s %s%%", name, percent);
+}
+
+/* Loss, CE and pause of the ports shown. */
+static void add_troubles(const struct draw *d, struct top_line *line, const struct top_model *m,
+			 const size_t *order, size_t n)
+{
+	char loss[16];
+	bool least;
+
+	top_count_text(top_total(m, order, n, TOP_LOSS, &least), loss, sizeof(loss));
+	top_add_part(d, line, "; ", "loss %s/s", loss);
+	add_share(d, line, "CE", highest_of(m, order, n, TOP_CE));
+	add_share(d, line, "pause",
+		  fmax(highest_of(m, order, n, TOP_PAUSE_RECEIVED),
+		       highest_of(m, order, n, TOP_PAUSE_SENT)));
+}
+
+/* ">=" if VFs are left out because their PF may already count them. */
+static void add_traffic(const struct draw *d, struct top_line *line, const struct top_model *m,
+			const size_t *order, size_t n)
+{
+	bool least_received, least_sent;
+	char received[16], sent[16];
 
 	top_rate_text(top_total(m, order, n, TOP_RECEIVED, &least_received), received,
 		      sizeof(received));
 	top_rate_text(top_total(m, order, n, TOP_SENT, &least_sent), sent, sizeof(sent));
-	top_count_text(top_total(m, order, n, TOP_LOSS, &least), loss, sizeof(loss));
-	snprintf(ret, size, "RX %s%s, TX %s%s, loss %s/s", least_received ? ">=" : "", received,
-		 least_sent ? ">=" : "", sent, loss);
+	top_add_part(d, line, "; ", "RX %s%s, TX %s%s", least_received ? ">=" : "", received,
+		     least_sent ? ">=" : "", sent);
 }
 
+/* What decides comes first. */
 static void put_summary(const struct draw *d, const struct top_view *v, const struct top_model *m,
-			const size_t *order, size_t n)
+			const size_t *order, size_t n, size_t rows)
 {
-	size_t verdicts = 0, critical = 0;
-	char line[TOP_LINE_SIZE], totals[80], sort[16] = "", of[32] = "";
+	struct top_line line = {.len = 0};
+	enum top_style style = add_verdicts(d, &line, m);
+	char sort[16] = "";
 
-	for (size_t i = 0; i < m->n_ports; i++) {
-		verdicts += m->ports[i].level > 0;
-		critical += m->ports[i].level >= 3;
-	}
+	add_troubles(d, &line, m, order, n);
+	add_ports_shown(d, &line, v, m, n, rows);
 	sort_name(v, sort, sizeof(sort));
-	totals_text(m, order, n, totals, sizeof(totals));
-	if (n != m->n_ports)
-		snprintf(of, sizeof(of), "%zu of ", n);
-	snprintf(line, sizeof(line), "%zu critical, %zu with verdicts, %s%zu ports; by %s%s%s; %s",
-		 critical, verdicts, of, m->n_ports, sort, v->backwards ? ", reversed" : "",
-		 v->only_verdicts ? ", verdicts only" : "", totals);
-	top_put_line(d, 1, line, critical ? TOP_CRITICAL : verdicts ? TOP_WARNING : TOP_GOOD);
+	top_add_part(d, &line, "; ", "by %s%s", sort, v->backwards ? ", reversed" : "");
+	top_add_part(d, &line, ", ", "%s", v->only_verdicts ? "verdicts only" : "");
+	add_traffic(d, &line, m, order, n);
+	top_put_line(d, 1, line.text, top_is_old(v, m) ? TOP_OLD : style);
 }
 
 static void put_keys(const struct draw *d, const struct top_view *v)
 {
-	char line[TOP_LINE_SIZE] = "";
+	static const char *const keys[] = {"? keys", "q quit",	   "Enter details", "/ filter",
+					   "s sort", "v verdicts", "space freeze"};
+	struct top_line line = {.len = 0};
 
 	if (v->problem[0])
-		snprintf(line, sizeof(line), "%s", v->problem);
+		top_put_line(d, 2, v->problem, TOP_CRITICAL);
 	else if (v->typing || v->filter[0])
-		snprintf(line, sizeof(line), "/%s%s", v->filter, v->typing ? "_" : "");
-	else
-		snprintf(line, sizeof(line),
-			 "? keys  q quit  Enter details  / filter  s sort  v "
-			 "verdicts  space freeze");
-	top_put_line(d, 2, line, v->problem[0] ? TOP_CRITICAL : TOP_PLAIN);
+		top_add_part(d, &line, "", "/%s%s", v->filter, v->typing ? "_" : "");
+	for (size_t i = 0; i < ARRAY_SIZE(keys) && !v->typing && !v->filter[0]; i++)
+		top_add_part(d, &line, "  ", "%s", keys[i]);
+	if (!v->problem[0])
+		top_put_line(d, 2, line.text, TOP_PLAIN);
 }
 
 /* Lists all keys in place of the ports. Lines fit a screen of 40 columns. */
@@ -438,7 +534,8 @@ static void put_help(const struct draw *d, size_t height)
 		"Enter    verdict, evidence, queue pairs",
 		"V U      sort by verdict, use",
 		"R T      by received, sent",
-		"P C N L  by pause, CE, CNP, loss",
+		"P C N    by pause, CE, CNP",
+		"L E      by loss, retransmission",
 		"O D      by port, pod",
 		"         the same key again: reversed",
 		"s S      next, previous order",
@@ -454,9 +551,12 @@ static void put_help(const struct draw *d, size_t height)
 		top_put_line(d, ROWS_ABOVE - 1 + i, lines[i], TOP_PLAIN);
 }
 
-/* Moves the first visible row so that the selected one is visible. */
-static void scroll(struct top_view *v, size_t row, size_t rows)
+/* Moves the first visible row so that the selected one is visible, and no row is empty without
+ * need. */
+static void scroll(struct top_view *v, size_t row, size_t rows, size_t n)
 {
+	if (v->first + rows > n)
+		v->first = n > rows ? n - rows : 0;
 	if (row < v->first)
 		v->first = row;
 	if (row >= v->first + rows)
@@ -469,23 +569,46 @@ static enum top_style style_of(const struct top_port *p)
 }
 
 static void top_put_port(const struct draw *d, const struct top_layout *l, const struct top_view *v,
-			 const struct top_port *p, size_t at, bool selected)
+			 const struct top_port *p, size_t at, enum top_style style)
 {
 	struct top_line line;
 
 	top_columns_port(&line, l, v, p);
-	top_put_line(d, at, line.text, selected ? TOP_SELECTED : style_of(p));
+	top_put_line(d, at, line.text, style);
 }
 
-/* Shows the verdict of the selected port. */
-static void put_sentence(const struct draw *d, const struct top_port *p, size_t row)
+/* The verdict of the selected port: "mlx5_2/1: incast, train/llm-0, since 3m: too many send" */
+static void put_sentence(const struct draw *d, const struct top_model *m, const struct top_port *p,
+			 size_t row, enum top_style style)
 {
-	char line[TOP_LINE_SIZE];
+	struct top_line line = {.len = 0};
+	char age[AGE_TEXT_SIZE] = "";
 
 	if (p->level == 0)
 		return;
-	snprintf(line, sizeof(line), "%s: %s: %s", p->name, p->cause, p->sentence);
-	top_put_line(d, row, line, style_of(p));
+	if (p->onset_ms > 0 && m->time_ms >= p->onset_ms)
+		ctl_age_text((m->time_ms - p->onset_ms) / 1000, age);
+	top_add_part(d, &line, "", "%s: %s", p->name, p->cause);
+	top_add_part(d, &line, ", ", "%s", p->pod);
+	top_add_part(d, &line, ", ", "%s%s", age[0] ? "since " : "", age);
+	top_add_part(d, &line, ": ", "%s", p->sentence);
+	top_put_line(d, row, line.text, style);
+}
+
+/* Why there are no rows. */
+static void put_nothing(const struct draw *d, const struct top_view *v, const struct top_model *m)
+{
+	struct top_line line = {.len = 0};
+
+	if (m->n_ports > 0) {
+		top_add_part(d, &line, "", "no port%s%s%s",
+			     v->only_verdicts ? " with a verdict" : "",
+			     v->filter[0] ? " matches /" : "", v->filter);
+		top_add_part(d, &line, "; ", "Esc: all %zu ports", m->n_ports);
+	} else if (m->time[0]) {
+		top_add_part(d, &line, "", "this node has no RDMA ports");
+	}
+	top_put_line(d, ROWS_ABOVE, line.text, TOP_PLAIN);
 }
 
 void top_draw(struct top_view *v, const struct top_model *m, size_t width, size_t height,
@@ -495,14 +618,15 @@ void top_draw(struct top_view *v, const struct top_model *m, size_t width, size_
 	const struct draw d = {width, put, arg};
 	size_t n = order ? top_order(v, m, order) : 0;
 	size_t rows = height ? rows_of_list(height) : n, row = selected_row(v, m, order, n);
+	bool old = top_is_old(v, m);
 	struct top_layout layout;
 	struct top_line head;
 
-	scroll(v, row, rows);
+	scroll(v, row, rows, n);
 	top_columns_fit(&layout, v, m, order, n, width);
 	top_columns_head(&head, &layout);
 	put_first(&d, v, m);
-	put_summary(&d, v, m, order, n);
+	put_summary(&d, v, m, order, n, rows);
 	if (height)
 		put_keys(&d, v);
 	if (height && v->help) {
@@ -511,10 +635,18 @@ void top_draw(struct top_view *v, const struct top_model *m, size_t width, size_
 		return;
 	}
 	top_put_line(&d, ROWS_ABOVE - 1, head.text, TOP_HEAD);
-	for (size_t i = 0; i < rows && v->first + i < n; i++)
-		top_put_port(&d, &layout, v, &m->ports[order[v->first + i]], ROWS_ABOVE + i,
-			     height && v->first + i == row);
+	for (size_t i = 0; i < rows && v->first + i < n; i++) {
+		const struct top_port *p = &m->ports[order[v->first + i]];
+
+		top_put_port(&d, &layout, v, p, ROWS_ABOVE + i,
+			     height && v->first + i == row ? TOP_SELECTED
+			     : old			   ? TOP_OLD
+							   : style_of(p));
+	}
+	if (n == 0)
+		put_nothing(&d, v, m);
 	if (height && n > 0)
-		put_sentence(&d, &m->ports[order[row]], height - 1);
+		put_sentence(&d, m, &m->ports[order[row]], height - 1,
+			     old ? TOP_OLD : style_of(&m->ports[order[row]]));
 	free(order);
 }

@@ -7,7 +7,7 @@
 
 #include "top_model.h"
 
-#define TOP_SORTS "verdict|use|received|sent|pause|ce|cnp|loss|port|pod"
+#define TOP_SORTS "verdict|use|received|sent|pause|ce|cnp|loss|retr|port|pod"
 
 /* All zero: all ports, worst verdict first. */
 struct top_view {
@@ -15,10 +15,11 @@ struct top_view {
 	bool backwards, only_verdicts, frozen, typing, help;
 	bool ascii; /* the terminal has no block characters */
 	char filter[48];
-	char selected[96]; /* the port's name; "" = the first */
-	size_t first;	   /* first visible row of the list */
-	char problem[160]; /* why there is no new data; "" = no problem */
-	uint64_t asked_ms; /* when ports were last requested, CLOCK_MONOTONIC */
+	char selected[96];    /* the port's name; "" = the first */
+	size_t first;	      /* first visible row of the list */
+	char problem[160];    /* why there is no new data; "" = no problem */
+	uint64_t asked_ms;    /* when ports were last requested, CLOCK_MONOTONIC */
+	uint64_t answered_ms; /* and when that was last answered */
 };
 
 enum top_action {
@@ -39,7 +40,8 @@ size_t top_order(const struct top_view *, const struct top_model *, size_t *ret)
 /* The selected port, or the first shown one if it is hidden; NULL = no port is shown. */
 const struct top_port *top_selected(const struct top_view *, const struct top_model *);
 
-enum top_style { TOP_PLAIN, TOP_HEAD, TOP_SELECTED, TOP_GOOD, TOP_WARNING, TOP_CRITICAL };
+/* TOP_OLD: what may no longer be so. */
+enum top_style { TOP_PLAIN, TOP_HEAD, TOP_SELECTED, TOP_GOOD, TOP_WARNING, TOP_CRITICAL, TOP_OLD };
 
 /* Cuts a text at the screen's edge; each character is one column wide. */
 void top_cut(char *text, size_t width);

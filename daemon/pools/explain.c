@@ -163,7 +163,8 @@ static void say_offered(struct sentence *s, const struct resource_table *t,
 		explain_say(s, d->reasons ? "not usable" : "free");
 		break;
 	}
-	explain_say(s, ", offered as %s", r->name);
+	explain_say(s, ", %s as %s", d->state == RESERVATION_FREE ? "offered" : "allocated",
+		    r->name);
 	say_health(s, d->reasons);
 }
 

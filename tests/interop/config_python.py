@@ -450,6 +450,7 @@ LINES = (
     ("rocectl", "-h", 0, ("rocectl pods",)),
     ("rocectl", "podz", 2, ("did you mean pods?",)),
     ("rocectl", "docter", 2, ("did you mean doctor?",)),
+    ("rocectl", "prots", 2, ("did you mean ports?",)),
     ("rocectl", "bogus", 2, ("bogus is no command", "--help")),
     ("rocectl", "--jsn pods", 2, ("did you mean --json?",)),
     ("rocectl", "pods --forse", 2, ("did you mean --force?",)),

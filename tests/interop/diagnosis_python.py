@@ -219,8 +219,9 @@ def marks_at_a_receiver_are_congestion_in_the_fabric():
         said = node.rocectl()
         equal(said.returncode, 4)
         assert said.stdout.startswith(f"warning: {PF}/1 (ens1np0): fabric_congestion, since 20"), said.stdout
-        for word in ("first moved: roce_ecn_ce_received_packets_total", "(limit 0.01)", "advice: ", "unless: ", "CANNOT BE DECIDED"):
+        for word in ("first moved: roce_ecn_ce_received_packets_total", "(limit 1 %)", "advice: ", "unless: ", " cannot be decided here: rocectl diagnose --undecided"):
             assert word in said.stdout, (word, said.stdout)
+        assert "CANNOT BE DECIDED" not in said.stdout and "CANNOT BE DECIDED" in node.rocectl("--undecided").stdout
         equal(json.loads(node.rocectl("-o", "json").stdout)["verdicts"][0]["cause"], "fabric_congestion")
         # Another device is another question, and no device a mistake.
         equal(node.rocectl("mlx5_1").returncode, 0)
@@ -384,8 +385,9 @@ def a_pod_is_named_with_its_device():
         equal((value, labels["namespace"], labels["pod"], labels["container"], labels["port"]), (2, "train", "job-7", "main", "1"))
         onset, = node.events("DiagnosisOnset", "fabric_congestion")
         equal((onset["namespace"], onset["pod"], onset["device"]), ("train", "job-7", VF_FUNCTION))
-        for pod, status in (("job-7", 4), ("train/job-7", 4), ("other/job-7", 0), ("job-8", 0)):
+        for pod, status in (("job-7", 4), ("train/job-7", 4), ("other/job-7", 1), ("job-8", 1)):
             equal((pod, node.rocectl("--pod", pod).returncode), (pod, status))
+        equal(node.rocectl("--pod", "job-8").stderr, "rocectl: job-8 has no device on this node\n")
         assert "pod: train/job-7" in node.rocectl("--pod", "job-7").stdout
         equal({p["device"] for p in node.diagnosis("?pod=train/job-7")["ports"]}, {VF})
         kubelet.stop()

@@ -137,7 +137,7 @@ def drives_a_terminal(top):
         t.until("queue pairs", lambda s: "queue pairs of" in s and "no queue pairs" in s)
         t.press("Escape")
         t.until("ports again", lambda s: first in s and len(rows(s)) > 2)
-        t.tmux("resize-window", "-x", "60", "-y", "10")
+        t.tmux("resize-window", "-x", "40", "-y", "10")
         t.until("a smaller one", lambda s: "LINK" not in s and "PORT" in s)
         t.tmux("resize-window", "-x", "140", "-y", "24")
         t.press("q")
@@ -213,13 +213,58 @@ def waits_for_one_answer_at_most(rocectl):
 
 def says_that_no_sample_comes(rocectl):
     """The daemon answers, with a sample as old as the machine; then with a new one each time."""
-    with StandIn({"/api/v1/ports": ports(1, 1)}) as daemon:
-        assert re.search(r"no new sample for \d+ s", text_of(rocectl, daemon).splitlines()[0])
-        with Terminal(f"{rocectl} --socket {daemon.path} top") as t:
-            t.until("it says so", lambda s: re.search(r"no new sample for \d+ s", s.splitlines()[0]) and len(rows(s)) == 1)
-            daemon.documents["/api/v1/ports"] = lambda: ports(1, now_ms())
-            t.until("it does no more", lambda s: "no new sample" not in s and len(rows(s)) == 1)
-        assert "no new sample" not in text_of(rocectl, daemon)
+    old = re.compile(r"NO NEW SAMPLE FOR \d+ s\b")
+    verdicts = {"verdicts": [{"device": "mlx5_0", "port": 1, "level": 3, "cause": "packet_loss"}]}
+    with StandIn({"/api/v1/ports": ports(1, 1), "/api/v1/diagnosis": verdicts}) as daemon:
+        assert old.match(text_of(rocectl, daemon))
+        for width in (40, 80, 140):
+            with Terminal(f"{rocectl} --socket {daemon.path} top", width=width) as t:
+                t.until("it says so first", lambda s: old.match(s) and len(rows(s)) == 1)
+                assert not live_colours(t), t.text("-e")
+                daemon.documents["/api/v1/ports"] = lambda: ports(1, now_ms())
+                t.until("it does no more", lambda s: "NO NEW SAMPLE" not in s and len(rows(s)) == 1)
+                assert live_colours(t), t.text("-e")
+                daemon.documents["/api/v1/ports"] = ports(1, 1)
+        daemon.documents["/api/v1/ports"] = lambda: ports(1, now_ms())
+        assert "NO NEW SAMPLE" not in text_of(rocectl, daemon)
+
+
+def live_colours(terminal):
+    """Red or green rows below the first one."""
+    return re.search(r"\x1b\[(\d+;)*3[12]m", "\n".join(line for i, line in enumerate(terminal.text("-e").splitlines()) if i not in (0, 2)))
+
+
+def says_first_that_the_daemon_hangs(rocectl):
+    """It has answered, and then does not: the reason is before the path, and its uptime stands still."""
+    index = {"node": "vm", "version": "0.1.0", "upSeconds": 100}
+    with StandIn({"/api/v1/ports": lambda: ports(3, now_ms()), "/api/v1": index}) as daemon:
+        for width in (40, 80):
+            daemon.documents["/api/v1/ports"] = lambda: ports(3, now_ms())
+            with Terminal(f"{rocectl} --socket {daemon.path} top", width=width) as t:
+                t.until("the ports are there", lambda s: len(rows(s)) == 3)
+                daemon.documents["/api/v1/ports"] = None
+                t.until("it hangs", lambda s: re.match(r"NO NEW SAMPLE FOR \d+ s\b", s) and s.splitlines()[2].startswith("no answer within 2 s ("))
+                up = re.search(r"up (\d+)s", t.text())
+                t.until("time goes on", lambda s: int(re.match(r"NO NEW SAMPLE FOR (\d+) s", s)[1]) > 8)
+                later = re.search(r"up (\d+)s", t.text())
+                assert (up and up[1]) == (later and later[1]) and bool(up) == (width == 80), (up, later)
+                assert not live_colours(t), t.text("-e")
+
+
+def names_the_pod_on_80_columns(rocectl):
+    node = ports(60, 0)
+    for port in node["ports"]:
+        port.update(namespace="train", pod="llm-17", watch="judged")
+        port["now"].update(discards=20, out_of_sequence=1.2)
+    verdict = {"device": "mlx5_7", "port": 1, "level": 3, "cause": "slow_receiver", "onsetMs": now_ms() - 185000, "sentence": "this host cannot drain what it is sent"}
+    answer = lambda: {**node, "timeMs": now_ms()}  # noqa: E731
+    with StandIn({"/api/v1/ports": answer, "/api/v1/diagnosis": {"verdicts": [verdict]}}) as daemon:
+        with Terminal(f"{rocectl} --socket {daemon.path} top", width=80) as t:
+            t.until("pods, loss, which rows", lambda s: "train/llm-17" in "".join(rows(s)[:1]) and "loss 1272/s" in s.splitlines()[1] and "1-18 of 60 ports" in s.splitlines()[1])
+            assert re.search(r"^mlx5_7/1: slow_receiver, train/llm-17, since 3m\d+s$", t.text().splitlines()[23]), t.text()
+            assert "PAUSE" not in t.text() and "CE%" not in t.text(), t.text()
+            t.press("/", "x", "x", "Enter")
+            t.until("that nothing matches", lambda s: "no port matches /xx; Esc: all 60 ports" in s)
 
 
 def keeps_queue_pairs_to_their_rows(rocectl):
@@ -264,6 +309,8 @@ def main():
             (says_that_the_daemon_has_gone, top, daemon),
             (waits_for_one_answer_at_most, rocectl),
             (says_that_no_sample_comes, rocectl),
+            (says_first_that_the_daemon_hangs, rocectl),
+            (names_the_pod_on_80_columns, rocectl),
             (keeps_queue_pairs_to_their_rows, rocectl),
             (shows_evidence_and_next_steps, rocectl),
         )

@@ -290,7 +290,7 @@ static void test_devices_follow_the_attachments(void **state)
 	n->routes.attachments = (struct attach_list){0};
 	n->routes.attachments_generation++;
 	assert_asked(n, "GET", "/api/v1/devices", "", 200,
-		     "taken by container main of pod train/job-7, offered");
+		     "taken by container main of pod train/job-7, allocated");
 	stop(n);
 }
 
@@ -378,11 +378,11 @@ static void test_rocectl_reads(void **state)
 	struct node *n = start();
 
 	(void)state;
-	assert_ctl(n, CTL_OK, "0000:03:00.4: free, offered as", "explain ens1f0v2");
+	assert_ctl(n, CTL_OK, "0000:03:00.4 (ens1f0v2): free, offered as", "explain ens1f0v2");
 	assert_ctl(n, CTL_OK, "job-7", "pods");
 	assert_ctl(n, CTL_OK, "WHY\n", "devices");
 	assert_ctl(n, CTL_OK, "as net1", "events --pod train/job-7");
-	assert_ctl(n, CTL_OK, "no events", "events --pod a&b=c/%d");
+	assert_ctl(n, CTL_NO, "a&b=c/%d has no device on this node", "events --pod a&b=c/%d");
 	assert_ctl(n, CTL_NO, "drift: 0000:03:00.2 (pod train/job-7): its spoofchk, mtu", "doctor");
 	assert_int_equal(n->n_fix, 0);
 	stop(n);

@@ -23,10 +23,12 @@ static const char *near(const char *word)
 static void test_one_typo_is_corrected(void **state)
 {
 	(void)state;
-	assert_string_equal(near("lisen"), "listen");	       /* a letter too few */
-	assert_string_equal(near("listten"), "listen");	       /* one too many */
-	assert_string_equal(near("lisden"), "listen");	       /* a wrong one */
-	assert_string_equal(near("lsiten"), "listen");	       /* two changed places */
+	assert_string_equal(near("lisen"), "listen");	/* a letter too few */
+	assert_string_equal(near("listten"), "listen"); /* one too many */
+	assert_string_equal(near("lisden"), "listen");	/* a wrong one */
+	assert_string_equal(near("lsiten"), "listen");	/* two changed places */
+	assert_string_equal(suggest("prots", 5, (const char *const[]){"pods", "ports", "top"}, 3),
+			    "ports");			       /* these are one change */
 	assert_string_equal(near("log_format"), "log-format"); /* the other word separator */
 	assert_string_equal(near("listen"), "listen");
 }

@@ -38,6 +38,7 @@ static int setup(void **state)
 				  0, NULL);
 	loaded.devices = load("tests/golden/api_devices.json");
 	loaded.attached = load("tests/golden/api_devices_attached.json");
+	ctl_add_free(loaded.attached);
 	loaded.pods = load("tests/golden/api_pods_attached.json");
 	loaded.attachments = load("tests/golden/api_attachments.json");
 	loaded.diagnosis = load("tests/golden/api_diagnosis.json");
@@ -103,6 +104,46 @@ static void test_the_pod_of_a_port(void **state)
 	json_decref(devices);
 }
 
+/* What new pods can get of each resource. */
+static void test_free_devices(void **state)
+{
+	static const struct {
+		const char *resource, *want;
+	} rows[] = {
+		{"\"name\":\"a\",\"healthy\":2", "1"}, /* of the healthy ones one is held */
+		{"\"name\":\"b\",\"healthy\":0", "0"},
+		{"\"name\":\"c\"", "null"},
+		{"\"name\":\"s\",\"shared\":true,\"healthy\":8,\"allocated\":3", "5"},
+		{"\"name\":\"s\",\"shared\":true,\"healthy\":8,\"allocated\":3,\"gidCapacity\":4",
+		 "1"},
+		{"\"name\":\"s\",\"shared\":true,\"healthy\":2,\"allocated\":3", "0"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		char text[512];
+		json_t *devices, *want = json_loads(rows[i].want, JSON_DECODE_ANY, NULL);
+
+		snprintf(
+			text, sizeof(text),
+			"{\"devices\":["
+			"{\"resources\":[{\"resource\":\"a\",\"healthy\":true,\"state\":\"free\"}]},"
+			"{\"resources\":[{\"resource\":\"a\",\"healthy\":true,\"state\":\"held\"}]},"
+			"{\"resources\":[{\"resource\":\"a\",\"healthy\":false,\"state\":\"free\"}]}],"
+			"\"resources\":[{%s}]}",
+			rows[i].resource);
+		devices = json_loads(text, 0, NULL);
+		assert_non_null(devices);
+		ctl_add_free(devices);
+		assert_true(json_equal(
+			json_object_get(json_array_get(json_object_get(devices, "resources"), 0),
+					"free"),
+			want));
+		json_decref(devices);
+		json_decref(want);
+	}
+}
+
 static void print_status(FILE *f)
 {
 	print(ctl_status(&(struct ctl_answers){.index = loaded.index,
@@ -156,6 +197,8 @@ static void test_states_of_a_node(void **state)
 		 "{}", "{}", true, false},
 		{"{}", "{\"verdicts\":[{\"level\":1},{\"level\":2}]}", "{}", true, false},
 		{"{}", "{}", "{\"findings\":[{}]}", true, false},
+		{"{}", "{\"ports\":[{\"watch\":\"down\",\"held\":true}]}", "{}", true, false},
+		{"{}", "{\"ports\":[{\"watch\":\"down\",\"held\":false}]}", "{}", true, true},
 	};
 
 	(void)state;
@@ -181,6 +224,7 @@ TEST_GROUP(ctl_merge)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ports),
 		cmocka_unit_test(test_the_pod_of_a_port),
+		cmocka_unit_test(test_free_devices),
 		cmocka_unit_test(test_status),
 		cmocka_unit_test(test_states_of_a_node),
 	};

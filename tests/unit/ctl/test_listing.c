@@ -15,6 +15,7 @@
 #include "cleanup.h"
 #include "ctl_age.h"
 #include "ctl_document.h"
+#include "ctl_merge.h"
 #include "ctl_table.h"
 #include "golden.h"
 #include "test_group.h"
@@ -33,11 +34,19 @@ static const struct {
 	{&listing_ports, "tests/golden/rocectl_ports.json"},
 };
 
-static void show_file(FILE *f, size_t i, const struct listing_choice *choice)
+static json_t *load_file(size_t i)
 {
 	json_t *document = json_load_file(all[i].file, 0, NULL);
 
 	assert_non_null(document);
+	ctl_add_free(document);
+	return document;
+}
+
+static void show_file(FILE *f, size_t i, const struct listing_choice *choice)
+{
+	json_t *document = load_file(i);
+
 	assert_int_equal(listing_show(all[i].listing, choice, document, f, f), 0);
 	fputc('\n', f);
 	json_decref(document);
@@ -83,7 +92,7 @@ static void test_json_is_the_document(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
-		json_t *document = json_load_file(all[i].file, 0, NULL), *shown;
+		json_t *document = load_file(i), *shown;
 		char *text = NULL;
 		size_t len;
 		FILE *f = open_memstream(&text, &len);
@@ -131,7 +140,7 @@ static void test_keys_are_documented(void **state)
 	assert_true(fread(page, 1, sizeof(page) - 1, f) > 0);
 	fclose(f);
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
-		json_t *document = json_load_file(all[i].file, 0, NULL);
+		json_t *document = load_file(i);
 
 		assert_documented(page, document);
 		json_decref(document);
@@ -181,6 +190,9 @@ static void test_choice(void **state)
 	assert_chosen(CHOICE(.selector = "state=RTS"), "mlx5_10/9 mlx5_2/10 ");
 	assert_chosen(CHOICE(.selector = "STATE!=RTS,device==mlx5_2"), "mlx5_2/11 ");
 	assert_chosen(CHOICE(.selector = "pod="), "mlx5_1/12 ");
+	assert_chosen(CHOICE(.selector = "pod=x"), "mlx5_10/9 mlx5_2/11 ");
+	assert_chosen(CHOICE(.selector = "pod=a/x"), "mlx5_10/9 ");
+	assert_chosen(CHOICE(.selector = "pod!=a/x,pod!=y"), "mlx5_2/11 mlx5_1/12 ");
 	assert_chosen(CHOICE(.selector = "pod!="), "mlx5_10/9 mlx5_2/10 mlx5_2/11 ");
 	assert_chosen(CHOICE(.selector = ""), "mlx5_10/9 mlx5_2/10 mlx5_2/11 mlx5_1/12 ");
 }
@@ -332,6 +344,45 @@ static void assert_looks(const struct listing_choice *choice, const char *const 
 	free(text);
 }
 
+/* What is used up is coloured. */
+static void test_no_free_device(void **state)
+{
+	json_t *document = json_loads(
+		"{\"resources\":[{\"name\":\"a\",\"allocated\":0,\"free\":0}]}", 0, NULL);
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	(void)state;
+	listing_show(&listing_resources,
+		     CHOICE(.columns = "allocated,free", .no_headers = true, .colours = true),
+		     document, f, f);
+	fclose(f);
+	assert_string_equal(text, "0  \033[33m0\033[m\n");
+	free(text);
+	json_decref(document);
+}
+
+/* Both forms of a pod's name are shown and select; a namespace alone does, too. */
+static void test_pods_of_devices(void **state)
+{
+	static const char *const selectors[] = {"pod=job-7", "pod=train/job-7", "namespace=train"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(selectors); i++) {
+		char *text = NULL;
+		size_t len;
+		FILE *f = open_memstream(&text, &len);
+
+		show_file(f, 1,
+			  CHOICE(.selector = selectors[i], .columns = "device,pod",
+				 .no_headers = true));
+		fclose(f);
+		assert_string_equal(text, "0000:03:00.2  train/job-7\n\n");
+		free(text);
+	}
+}
+
 /* Rows that are new or have changed, below one another; what comes back is new again. */
 static void test_changes(void **state)
 {
@@ -347,11 +398,11 @@ static void test_changes(void **state)
 	(void)state;
 	assert_looks(CHOICE(.format = "table"), documents, ARRAY_SIZE(documents),
 		     "no resources are configured\n--\n"
-		     "RESOURCE    TOTAL  HEALTHY  ALLOCATED  REGISTERED\n"
-		     "resource_a  2      -        -          -\n"
-		     "b           -      -        -          -\n--\n--\n"
-		     "b           3      -        -          -\n--\n--\n"
-		     "resource_a  2      -        -          -\n--\n");
+		     "RESOURCE    TOTAL  HEALTHY  ALLOCATED  FREE  REGISTERED\n"
+		     "resource_a  2      -        -          -     -\n"
+		     "b           -      -        -          -     -\n--\n--\n"
+		     "b           3      -        -          -     -\n--\n--\n"
+		     "resource_a  2      -        -          -     -\n--\n");
 	assert_looks(CHOICE(.format = "json"), documents + 1, 3,
 		     "{\"name\":\"resource_a\",\"devices\":2}\n{\"name\":\"b\"}\n--\n--\n"
 		     "{\"name\":\"b\",\"devices\":3}\n--\n");
@@ -512,6 +563,8 @@ TEST_GROUP(listing)
 		cmocka_unit_test(test_json_is_chosen_from_too),
 		cmocka_unit_test(test_pods_by_any_name_of_their_devices),
 		cmocka_unit_test(test_changes),
+		cmocka_unit_test(test_no_free_device),
+		cmocka_unit_test(test_pods_of_devices),
 		cmocka_unit_test(test_cells_cannot_command_a_terminal),
 		cmocka_unit_test(test_colours_and_columns),
 		cmocka_unit_test(test_paths),

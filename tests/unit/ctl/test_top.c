@@ -76,7 +76,8 @@ static void test_figures(void **state)
 	assert_string_equal(p->name, "mlx5_2/1");
 	assert_about(p->line, 50e9);
 	assert_about(p->now[TOP_CNP], 300005);
-	assert_about(p->now[TOP_LOSS], 2.5);
+	assert_about(p->now[TOP_LOSS], 2);
+	assert_about(p->now[TOP_RETR], 0.5);
 	assert_about(top_use(p), 0.97);
 	assert_int_equal(p->level, 3);
 	assert_string_equal(p->cause, "slow_receiver");
@@ -246,6 +247,7 @@ static void test_admin_request(void **state)
 		{"pause", "mlx5_4/1 mlx5_2/1 mlx5_10/1 rxe?[31m/1 "},
 		{"ce", "mlx5_2/1 mlx5_4/1 mlx5_10/1 rxe?[31m/1 "},
 		{"loss", "mlx5_2/1 mlx5_10/1 mlx5_4/1 rxe?[31m/1 "},
+		{"retr", "mlx5_2/1 mlx5_4/1 mlx5_10/1 rxe?[31m/1 "},
 		{"port", "mlx5_2/1 mlx5_4/1 mlx5_10/1 rxe?[31m/1 "},
 		{"pod", "mlx5_4/1 mlx5_2/1 mlx5_10/1 rxe?[31m/1 "},
 	};
@@ -454,13 +456,205 @@ static void test_important_columns_are_never_dropped(void **state)
 	assert_non_null(strstr(s.rows[4], "training/a-job-with-a-long-name-worker-17"));
 }
 
+/* The page and top call the same signals loss, and sent again. */
+static void test_figures_are_the_pages(void **state)
+{
+	static const char *const words[] = {[TOP_LOSS] = "\tloss: {", [TOP_RETR] = "\tagain: {"};
+	static char page[1 << 18];
+	FILE *f = fopen("daemon/web/model.js", "r");
+
+	(void)state;
+	assert_non_null(f);
+	assert_true(fread(page, 1, sizeof(page) - 1, f) > 0);
+	fclose(f);
+	for (int i = TOP_LOSS; i <= TOP_RETR; i++) {
+		size_t n;
+		const char *const *parts = top_parts((enum top_figure)i, &n);
+		const char *at = strstr(page, words[i]);
+		char want[128];
+
+		assert_int_equal(n, 2);
+		snprintf(want, sizeof(want), "parts: ['%s', '%s']", parts[0], parts[1]);
+		assert_non_null(at);
+		assert_ptr_equal(strstr(at, "parts: "), strstr(at, want));
+	}
+}
+
+/* What is old is said first and looks old, however narrow the screen is; the uptime of a daemon
+ * that does not answer stands still. */
+static void test_old_data_looks_old(void **state)
+{
+	json_t *index = json_loads("{\"node\":\"vm\",\"version\":\"0.1.0\",\"upSeconds\":40}", 0,
+				   NULL);
+	struct top_view v = {.ascii = true, .asked_ms = 20000, .answered_ms = 10000};
+	struct top_model m = {.n_ports = 0};
+
+	(void)state;
+	update(&m, ports_text, diagnosis_text);
+	m.time_ms = 10000;
+	top_model_identity(&m, index, 2000);
+	for (size_t width = 22; width < 200; width++) {
+		struct screen s = {.height = 0};
+
+		top_draw(&v, &m, width, 12, put, &s);
+		assert_int_equal(strncmp(s.rows[0], "NO NEW SAMPLE FOR 10 s", 22), 0);
+		if (width >= 80)
+			assert_non_null(strstr(s.rows[0], "rocelet 0.1.0, up 48s"));
+		for (size_t i = 1; i < s.height; i++)
+			assert_true(s.styles[i] != TOP_CRITICAL && s.styles[i] != TOP_WARNING &&
+				    s.styles[i] != TOP_GOOD);
+		assert_int_equal(s.styles[1], TOP_OLD);
+		assert_int_equal(s.styles[5], TOP_OLD);
+		assert_int_equal(s.styles[11], TOP_OLD);
+	}
+	for (size_t width = 1; width < 22; width++) {
+		struct screen s = {.height = 0};
+
+		top_draw(&v, &m, width, 12, put, &s);
+		assert_null(strpbrk(s.rows[0], "0123456789"));
+	}
+	v = (struct top_view){.ascii = true, .asked_ms = 10000, .problem = "Connection refused"};
+	for (size_t width = 40; width < 200; width++) {
+		struct screen s = {.height = 0};
+
+		top_draw(&v, &m, width, 12, put, &s);
+		assert_int_equal(s.styles[1], TOP_OLD);
+		assert_string_equal(s.rows[2], "Connection refused");
+	}
+	json_decref(index);
+	top_model_done(&m);
+}
+
+/* 136 ports with loss, one of a pod that is down. */
+static void make_big(struct top_model *m)
+{
+	json_t *list = json_array(), *ports, *diagnosis;
+
+	for (int i = 0; i < 136; i++) {
+		char device[16];
+
+		snprintf(device, sizeof(device), "mlx5_%d", i);
+		json_array_append_new(
+			list,
+			json_pack("{ss si ss ss ss s{sf sf sf sf sf}}", "device", device, "port", 1,
+				  "watch", i == 33 ? "down" : "judged", "namespace", "train", "pod",
+				  "a-worker-with-a-long-name-33", "now", "bytes_received", 12.2e9,
+				  "bytes_sent", 12.2e9, "discards", 4.0, "out_of_sequence", 5.36,
+				  "ce_share", 0.0004));
+	}
+	ports = json_pack("{ss sI so}", "time", "2026-01-02T03:04:05.000Z", "timeMs",
+			  (json_int_t)200000, "ports", list);
+	diagnosis = json_pack("{s[{ss si si ss ss sI}] s[{ss si ss sb}]}", "verdicts", "device",
+			      "mlx5_7", "port", 1, "level", 3, "cause", "packet_loss", "sentence",
+			      "packets are lost", "onsetMs", (json_int_t)20000, "ports", "device",
+			      "mlx5_33", "port", 1, "watch", "down", "held", 1);
+	assert_non_null(ports);
+	assert_non_null(diagnosis);
+	assert_int_equal(top_model_update(m, ports, diagnosis), 0);
+	json_decref(ports);
+	json_decref(diagnosis);
+}
+
+/* Every number on the screen of this width is one of the widest screen. */
+static void assert_whole_numbers(const char *row, const char *whole)
+{
+	for (const char *c = row; *c; c++) {
+		size_t len = strspn(c, "0123456789.");
+		char number[64];
+
+		if (len == 0)
+			continue;
+		snprintf(number, sizeof(number), "%.*s", (int)len + (c[len] != '\0'), c);
+		if (!strstr(whole, number) || (c[len] == '\0' && !strstr(whole, c)))
+			fail_msg("%s: not in %s", row, whole);
+		c += len - 1;
+	}
+}
+
+/* No number is cut: whole parts are left out, and what decides stays. */
+static void test_numbers_are_whole(void **state)
+{
+	struct top_view v = {.ascii = true};
+	struct top_model m = {.n_ports = 0};
+	struct screen wide = {.height = 0};
+
+	(void)state;
+	make_big(&m);
+	top_draw(&v, &m, 300, 24, put, &wide);
+	assert_string_equal(wide.rows[1],
+			    "1 critical, 1 warning; loss 1273/s, CE 0.0%, 1-18 of 136 ports; by "
+			    "verdict; RX 13.3T, TX 13.3T");
+	assert_string_equal(wide.rows[23],
+			    "mlx5_7/1: packet_loss, train/a-worker-with-a-long-name-33, since 3m: "
+			    "packets are lost");
+	for (size_t width = 1; width < 200; width++) {
+		struct screen s = {.height = 0};
+
+		top_draw(&v, &m, width, 24, put, &s);
+		assert_whole_numbers(s.rows[0], wide.rows[0]);
+		assert_whole_numbers(s.rows[1], wide.rows[1]);
+		if (width >= 40)
+			assert_non_null(strstr(s.rows[1], "loss 1273/s"));
+		if (width >= 80) {
+			assert_non_null(strstr(s.rows[1], "1-18 of 136 ports"));
+			assert_non_null(
+				strstr(s.rows[23], "train/a-worker-with-a-long-name-33, since 3m"));
+		}
+	}
+	press(&v, &m, "jjjjjjjjjjjjjjjjjjjj");
+	top_draw(&v, &m, 80, 24, put, &wide);
+	assert_non_null(strstr(wide.rows[1], "4-21 of 136 ports"));
+	top_model_done(&m);
+}
+
+/* The pod is there at 80 columns, and nothing that is unknown everywhere; a pod's dead link is not
+ * among what is idle. */
+static void test_the_pod_is_shown(void **state)
+{
+	struct top_view v = {.ascii = true};
+	struct top_model m = {.n_ports = 0};
+	struct screen s = {.height = 0};
+
+	(void)state;
+	make_big(&m);
+	top_draw(&v, &m, 80, 24, put, &s);
+	assert_non_null(strstr(s.rows[3], "POD"));
+	assert_non_null(strstr(s.rows[4], "train"));
+	assert_null(strstr(s.rows[3], "PAUSE"));
+	assert_null(strstr(s.rows[3], "CNP"));
+	assert_null(strstr(s.rows[3], "LINK"));
+	assert_non_null(strstr(s.rows[5], "warn: link down"));
+	assert_int_equal(s.styles[5], TOP_WARNING);
+	press(&v, &m, "v");
+	assert_order(&v, &m, "mlx5_7/1 mlx5_33/1 ");
+	top_model_done(&m);
+	draw_long(&s, 80, 12, "");
+	assert_non_null(strstr(s.rows[4], "train"));
+	assert_non_null(strstr(s.rows[4], "crit: p"));
+	draw_long(&s, 200, 12, "");
+	assert_null(strstr(s.rows[3], "RETR/s"));
+}
+
+static void test_no_rows_have_a_reason(void **state)
+{
+	struct screen s;
+
+	(void)state;
+	draw_long(&s, 80, 12, "/nosuch");
+	assert_string_equal(s.rows[4], "no port matches /nosuch; Esc: all 1 ports");
+	draw_long(&s, 80, 12, "/nosuch\nv");
+	assert_string_equal(s.rows[4], "no port with a verdict matches /nosuch; Esc: all 1 ports");
+	draw_long(&s, 80, 12, "v/nosuch\033");
+	assert_non_null(strstr(s.rows[4], "crit"));
+}
+
 /* Each order has a key; the same key again turns it round. */
 static void test_sort_keys(void **state)
 {
 	struct top_model m = {.n_ports = 0};
 	struct top_view v = {.sort = 0};
 	char name[16];
-	const char *letters = "VURTPCNLOD", *sorts = TOP_SORTS;
+	const char *letters = "VURTPCNLEOD", *sorts = TOP_SORTS;
 
 	(void)state;
 	for (unsigned i = 0; ctl_choice_next(&sorts, name, sizeof(name)); i++) {
@@ -514,7 +708,7 @@ static void test_vfs_count_once(void **state)
 static void test_totals_and_identity(void **state)
 {
 	struct top_model m = {.n_ports = 0};
-	struct top_view v = {.ascii = true, .asked_ms = 61000};
+	struct top_view v = {.ascii = true, .asked_ms = 61000, .answered_ms = 61000};
 	json_t *index = json_loads(
 		"{\"node\":\"node-17\",\"version\":\"1.2.3\",\"upSeconds\":3600}", 0, NULL);
 	struct screen s = {.height = 0};
@@ -525,9 +719,10 @@ static void test_totals_and_identity(void **state)
 	top_model_identity(&m, index, 1000);
 	top_draw(&v, &m, 120, 12, put, &s);
 	assert_string_equal(s.rows[0], "node-17  rocelet 1.2.3, up 61m  2026-01-02T03:04:05");
-	assert_string_equal(s.rows[1],
-			    "1 critical, 1 with verdicts, 4 ports; by verdict; RX 488G, TX "
-			    "196G, loss 2.5/s");
+	assert_string_equal(
+		s.rows[1],
+		"1 critical; loss 2.0/s, CE 8.1%, pause 50%, 4 ports; by verdict; RX 488G, "
+		"TX 196G");
 	top_model_identity(&m, NULL, 1000);
 	top_draw(&v, &m, 120, 12, put, &s);
 	assert_string_equal(s.rows[0], "rocelet  2026-01-02T03:04:05");
@@ -625,6 +820,11 @@ TEST_GROUP(top)
 		cmocka_unit_test(test_selection),
 		cmocka_unit_test(test_screens),
 		cmocka_unit_test(test_important_columns_are_never_dropped),
+		cmocka_unit_test(test_figures_are_the_pages),
+		cmocka_unit_test(test_old_data_looks_old),
+		cmocka_unit_test(test_numbers_are_whole),
+		cmocka_unit_test(test_the_pod_is_shown),
+		cmocka_unit_test(test_no_rows_have_a_reason),
 		cmocka_unit_test(test_sort_keys),
 		cmocka_unit_test(test_totals_and_identity),
 		cmocka_unit_test(test_vfs_count_once),
