@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "fnv.h"
 #include "utf8.h"
 
 #define LINE_SIZE 1024
@@ -134,6 +135,18 @@ static size_t format_text(char *line, size_t size, enum log_level level, const c
 	return size - 1;
 }
 
+/* Gives a line to a text that differs from the last one. */
+static void site_answer(struct log_site *site, const char *msg)
+{
+	uint64_t text = fnv1a(FNV1A_START, msg, strlen(msg));
+
+	pthread_mutex_lock(&lock);
+	if (text != site->text && site->tokens == 0 && site->used)
+		site->tokens = 1;
+	site->text = text;
+	pthread_mutex_unlock(&lock);
+}
+
 /* False: the line is not to be written. */
 static bool passes(struct log_site *site, enum log_level level, uint32_t *ret_missed)
 {
@@ -215,6 +228,8 @@ void log_fields(struct log_site *site, enum log_level level, const char *module,
 	uint32_t missed;
 	size_t n;
 
+	if (site->is_answer)
+		site_answer(site, msg);
 	if (!passes(site, level, &missed))
 		return;
 	snprintf(text, sizeof(text), missed ? "%.512s (%u such lines dropped before)" : "%.512s",

@@ -129,7 +129,7 @@ static int daemon_run(const struct launch *l)
 }
 
 static int main_act(enum option_action action, const struct launch *l,
-		    const struct config_file *file, unsigned n_warnings, unsigned n_unknown)
+		    const struct config_file *file, unsigned n_warnings)
 {
 	const struct options *o = l->options;
 
@@ -150,7 +150,7 @@ static int main_act(enum option_action action, const struct launch *l,
 	case ACTION_SUGGEST_CONFIG:
 		return suggest_config(o);
 	case ACTION_CHECK_CONFIG:
-		return check_config(o, l->pools, file, n_warnings, n_unknown);
+		return check_config(o, l->pools, file, n_warnings);
 	case ACTION_RUN:
 		break;
 	}
@@ -214,7 +214,7 @@ int main(int argc, char *argv[])
 	struct launch launch = {.options = &options, .pools = &pools, .argc = argc, .argv = argv};
 	enum option_action action = ACTION_RUN;
 	struct err e = {0};
-	unsigned n_warnings = 0, n_unknown;
+	unsigned n_warnings = 0;
 	bool has_options;
 	int r;
 
@@ -224,7 +224,6 @@ int main(int argc, char *argv[])
 		return r;
 	r = options_load(&options, &action, &file, argc, argv, main_on_warning, &n_warnings, &e);
 	has_options = r == 0;
-	n_unknown = n_warnings;
 	if (r == 0)
 		tell_overridden(&options, &file);
 	if (r == 0)
@@ -242,7 +241,7 @@ int main(int argc, char *argv[])
 		fprintf(stderr, "rocelet: %s\n", e.msg);
 		return 2;
 	}
-	r = main_act(action, &launch, &file, n_warnings, n_unknown);
+	r = main_act(action, &launch, &file, n_warnings);
 	config_file_done(&file);
 	pool_config_done(&pools);
 	return output_end("rocelet", stdout, stderr, r);

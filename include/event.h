@@ -2,6 +2,7 @@
 /* event.h - an event of a pod or device, in the form of a Kubernetes event. Plain data. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,4 +20,5 @@ struct event {
 	char device[DEV_ID_SIZE];     /* "" = not about a device */
 	char message[256];
 	uint64_t generation; /* set by the ring: its generation at the last occurrence */
+	bool is_answer;	     /* to a person's edit: the log drops no text that is new */
 };

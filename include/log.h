@@ -20,6 +20,10 @@ struct log_site {
 	uint32_t tokens;
 	uint32_t dropped; /* since the last line that was written; that line reports the number */
 	uint8_t used;
+	/* Only a repeated text counts: for lines that a person causes, such as the answer to an
+	 * edit of the configuration. log_fields() only. */
+	bool is_answer;
+	uint64_t text; /* hash of the last one */
 };
 
 #define LOG_BURST 10

@@ -9,7 +9,7 @@
 
 enum agent_works { AGENT_FAILS, AGENT_WORKS, AGENT_UNUSED };
 
-#define AGENT_TEXT 640
+#define AGENT_TEXT 704
 
 static void api_agent_part(struct json_out *o, const char *name, enum agent_works works,
 			   const char *what, const char *why)
@@ -100,17 +100,26 @@ static void api_agent_engine(struct json_out *o, const struct attach_counters *c
 
 static void api_agent_config(struct json_out *o, const struct config_state *c)
 {
-	char what[AGENT_TEXT];
+	static const struct config_state in_use;
+	char what[AGENT_TEXT], why[AGENT_TEXT];
 
-	if (c && c->refusals.n > 0 && !c->error.code)
-		snprintf(what, sizeof(what), "%zu of its pools are rejected", c->refusals.n);
-	else
+	if (!c)
+		c = &in_use;
+	snprintf(why, sizeof(why), "%s", c->error.code ? c->error.msg : c->beside);
+	if (c->error.code)
 		snprintf(what, sizeof(what), "%s",
-			 !c || !c->error.code ? "in use"
-			 : c->held	      ? "waits for pods to release devices"
-					      : "the file is rejected");
-	api_agent_part(o, "configuration", agent_works_if(strcmp(what, "in use") == 0), what,
-		       c ? c->error.msg : "");
+			 c->held ? "waits for pods to release devices" : "the file is rejected");
+	else if (c->beside[0])
+		snprintf(what, sizeof(what), "there is no file");
+	else if (c->refusals.n > 0)
+		snprintf(what, sizeof(what), "%zu of its pools are rejected", c->refusals.n);
+	else if (c->n_lacks > 0)
+		snprintf(what, sizeof(what), "%zu of its pools cannot be used", c->n_lacks);
+	else
+		snprintf(what, sizeof(what), "in use");
+	if (!why[0] && c->refusals.n == 0 && c->n_lacks > 0)
+		snprintf(why, sizeof(why), "%s: %s", c->lacks[0].resource, c->lacks[0].what);
+	api_agent_part(o, "configuration", agent_works_if(strcmp(what, "in use") == 0), what, why);
 }
 
 static void api_agent_privileges(struct json_out *o, const struct agent_input *s)

@@ -576,6 +576,16 @@ static void doctor_check_config(struct examination *x)
 			       "the same.",
 		     "%s: %s", r->kept ? "keeps its definition in use" : "is left out", r->why);
 	}
+	for (size_t i = 0; c && i < c->n_lacks; i++)
+		find(x, FINDING_CONFIG, c->lacks[i].resource,
+		     "No pod gets a device of the resource until there is one. Is its \"type\" right, "
+		     "and its folder mounted?",
+		     "%s", c->lacks[i].what);
+	if (c && c->beside[0])
+		find(x, FINDING_CONFIG, "",
+		     "Nothing is offered. The key in the ConfigMap, or the name of the file, must be "
+		     "that of --config.",
+		     "%s", c->beside);
 }
 
 int doctor_build(struct doctor *ret, const struct doctor_input *in)

@@ -94,6 +94,10 @@ static char *ready_text(const struct routes *r, uint64_t now_ms, size_t *ret_len
 		pool_refusal_text(&c->refusals.list[i], refusal);
 		fprintf(f, "%s\n", refusal);
 	}
+	for (size_t i = 0; c && i < c->n_lacks; i++)
+		fprintf(f, "%s: %s\n", c->lacks[i].resource, c->lacks[i].what);
+	if (c && c->beside[0])
+		fprintf(f, "%s\n", c->beside);
 	if (fclose(f) == 0)
 		return text;
 	free(text);

@@ -7,12 +7,12 @@
 #include <string.h>
 
 #include "cleanup.h"
+#include "config_beside.h"
 #include "config_file.h"
 #include "err.h"
 #include "groups.h"
 #include "http_wiring.h"
 #include "hw.h"
-#include "listen.h"
 #include "node_scan.h"
 #include "options.h"
 #include "pool_config.h"
@@ -21,6 +21,7 @@
 struct check {
 	const struct options *options;
 	const struct pool_config *pools;
+	const struct config_file *file;
 	unsigned warnings;
 	int status;
 };
@@ -31,12 +32,12 @@ static void check_fail(struct check *c, int status, const char *sentence)
 	c->status = status > c->status ? status : c->status;
 }
 
-static void check_listen(struct check *c)
+static void check_config_on_warning(const char *sentence, void *arg)
 {
-	struct err e = {0};
+	struct check *c = arg;
 
-	if (c->options->listen[0] && listen_check(c->options->listen, &e) < 0)
-		check_fail(c, 2, e.msg);
+	c->warnings++;
+	fprintf(stderr, "rocelet: %s\n", sentence);
 }
 
 /* Certificate, tokens, passwords. Not fatal: without them the daemon runs, but does not serve TCP.
@@ -44,10 +45,15 @@ static void check_listen(struct check *c)
 static void check_guards(struct check *c)
 {
 	struct err e = {0};
+	const char *option;
 	uint64_t digest;
 
-	if (c->options->listen[0] && http_guard_load(c->options, NULL, &digest, &e) < 0)
-		check_fail(c, 1, e.msg);
+	if (!c->options->listen[0] || http_guard_load(c->options, NULL, &digest, &e) == 0)
+		return;
+	option = http_guard_option(c->options, e.msg);
+	if (option)
+		options_wrap(&e, c->options, c->file, option);
+	check_fail(c, 1, e.msg);
 }
 
 static void check_refusals(struct check *c)
@@ -64,21 +70,23 @@ static void check_refusals(struct check *c)
 
 /* A file that defines no resource and has an unknown key is probably misspelt, not meant to offer
  * nothing. */
-static void check_config_check_names(struct check *c, unsigned n_unknown)
+static void check_config_check_names(struct check *c)
 {
-	if (n_unknown > 0 && c->pools->n_pools == 0 && c->pools->refusals.n == 0)
-		check_fail(c, 1, "no resource is defined; is one of the ignored keys misspelt?");
+	if (c->pools->mistake.why[0] && c->pools->n_pools == 0 && c->pools->refusals.n == 0)
+		check_fail(c, 1, "no resource is configured, probably by a mistake");
+}
+
+/* A node without its file, but with another one beside it. */
+static void check_config_check_folder(struct check *c)
+{
+	char beside[CONFIG_BESIDE_SIZE];
+
+	if (c->file->text || !config_beside(c->options, beside))
+		return;
+	check_config_on_warning(beside, c);
 }
 
 /* --- groups ----------------------------------------------------------------------------------- */
-
-static void check_config_on_warning(const char *sentence, void *arg)
-{
-	struct check *c = arg;
-
-	c->warnings++;
-	fprintf(stderr, "rocelet: %s\n", sentence);
-}
 
 /* A group for other nodes is checked as far as that is possible without their devices. */
 static void check_config_check_group(struct check *c, const struct config_file *file)
@@ -97,8 +105,9 @@ static void check_config_check_group(struct check *c, const struct config_file *
 	pool_config_done(&pools);
 }
 
-static void check_config_check_groups(struct check *c, const struct config_file *file)
+static void check_config_check_groups(struct check *c)
 {
+	const struct config_file *file = c->file;
 	char names[GROUPS_MAX][GROUP_NAME_SIZE];
 	size_t n = groups_names(file, names);
 
@@ -129,12 +138,33 @@ static unsigned count_warnings(const char *text)
 	return n;
 }
 
+/* They may appear later. */
+static void check_netdevs(struct check *c, const struct host *host, const char *option,
+			  const struct option_list *names)
+{
+	struct err e;
+
+	for (unsigned i = 0; i < names->n; i++) {
+		size_t k = 0;
+
+		while (k < host->n_netdevs && strcmp(host->netdevs[k].name, names->items[i]) != 0)
+			k++;
+		if (k < host->n_netdevs)
+			continue;
+		err_set(&e, -ENODEV, "there is no netdev %s", names->items[i]);
+		options_wrap(&e, c->options, c->file, option);
+		check_config_on_warning(e.msg, c);
+	}
+}
+
 /* Prints which pool takes each device, without the kubelet's allocations. */
 static void explain(struct check *c, const struct host *host)
 {
 	AUTO_FREE char *text = NULL;
 	struct pools built = {0};
 
+	check_netdevs(c, host, "mirrors", &c->options->mirrors);
+	check_netdevs(c, host, "packet-ports", &c->options->packet_ports);
 	if (pools_build(&built, c->pools, host, NULL) == 0)
 		text = pools_explain(&built);
 	pools_done(&built);
@@ -166,35 +196,34 @@ static const char *check_plural(size_t n)
 	return n == 1 ? "" : "s";
 }
 
-static void conclude(const struct check *c, bool has_file)
+static int conclude(const struct check *c)
 {
 	size_t left_out = c->pools->refusals.n;
+	bool is_strict = c->options->strict && c->status == 0 && (c->warnings > 0 || left_out > 0);
 
 	printf("%s: ", c->options->config);
 	if (left_out > 0)
 		printf("%zu resource%s left out", left_out, check_plural(left_out));
-	else if (c->status)
+	else if (c->status || is_strict)
 		fputs("not ok", stdout);
 	else
-		fputs(has_file ? "ok" : "does not exist, no resources are offered", stdout);
+		fputs(c->file->text ? "ok" : "does not exist, no resources are offered", stdout);
 	if (c->warnings > 0)
 		printf(", %u warning%s", c->warnings, check_plural(c->warnings));
-	putchar('\n');
+	puts(is_strict ? " (--strict)" : "");
+	return is_strict ? 1 : c->status;
 }
 
 int check_config(const struct options *o, const struct pool_config *pools,
-		 const struct config_file *file, unsigned n_warnings, unsigned n_unknown)
+		 const struct config_file *file, unsigned n_warnings)
 {
-	struct check c = {.options = o, .pools = pools, .warnings = n_warnings};
+	struct check c = {.options = o, .pools = pools, .file = file, .warnings = n_warnings};
 
-	check_listen(&c);
 	check_guards(&c);
 	check_refusals(&c);
-	check_config_check_groups(&c, file);
-	check_config_check_names(&c, n_unknown);
+	check_config_check_groups(&c);
+	check_config_check_names(&c);
+	check_config_check_folder(&c);
 	check_config_check_node(&c);
-	conclude(&c, file->text != NULL);
-	if (c.status == 0 && o->strict && (c.warnings > 0 || pools->refusals.n > 0))
-		return 1;
-	return c.status;
+	return conclude(&c);
 }

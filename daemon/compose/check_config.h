@@ -7,9 +7,8 @@ struct options;
 struct pool_config;
 
 /* Checks the other groups of the file, too. Prints for every device its pool, or why it has none,
- * then warnings, and finally the result. n_warnings: warnings while the file was read; n_unknown:
- * those of them for unknown keys. Returns the exit status: 2: it cannot work; 1: the node cannot be
- * scanned, the file seems to define resources but has none, or --strict and there are warnings; 0.
- */
+ * then warnings, and finally the result. n_warnings: warnings while the file was read. Returns the
+ * exit status: 2: it cannot work; 1: the node cannot be scanned, the TCP listener's files are
+ * wrong, the file seems to define resources but has none, or --strict and there are warnings; 0. */
 int check_config(const struct options *, const struct pool_config *, const struct config_file *,
-		 unsigned n_warnings, unsigned n_unknown);
+		 unsigned n_warnings);

@@ -63,6 +63,7 @@ struct daemon {
 	char *config_json;
 	size_t n_pools; /* of the configuration in use */
 	struct config_state config;
+	uint64_t config_checked_ms;  /* loop time of the last config_checks_again() */
 	struct config_source source; /* of the configuration in use */
 	struct pool_loss loss;	     /* what the last edit would take from this node */
 	struct thresholds limits;    /* of the diagnosis, from the configuration in use */
@@ -205,6 +206,13 @@ void features_stop(struct daemon *);
 
 /* Call with each sample. */
 void ready_wiring_check(struct daemon *, uint64_t now_ms);
+
+/* --- config_checks.c -------------------------------------------------------------------------- */
+
+/* Call when another configuration is in use; its readers have logged what is missing. */
+void config_checks_begin(struct daemon *);
+/* Call with each sample. */
+void config_checks_again(struct daemon *, uint64_t now_ms);
 
 /* --- bpf_wiring.c ---------------------------------------------------------------------------- */
 

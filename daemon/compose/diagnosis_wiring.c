@@ -27,6 +27,7 @@ void diagnosis_wiring_publish(const struct diagnosis_report *report, void *arg)
 	}
 	live_watch_sample(d->live_watch);
 	attach_wiring_sampled(d, report->now_ms);
+	config_checks_again(d, report->now_ms);
 	ready_wiring_check(d, report->now_ms);
 }
 

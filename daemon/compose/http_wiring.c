@@ -11,7 +11,6 @@
 #include "config_watch.h"
 #include "daemon.h"
 #include "http.h"
-#include "listen.h"
 #include "log.h"
 #include "memory.h"
 #include "sockets.h"
@@ -34,6 +33,26 @@ static const char *guard_path(const struct options *o, int i)
 		return o->auth_token_file;
 	}
 	return o->basic_auth_file;
+}
+
+static const char *guard_name(int i)
+{
+	static const char *const names[N_GUARD_FILES] = {
+		[GUARD_CERT] = "tls-cert",
+		[GUARD_KEY] = "tls-key",
+		[GUARD_TOKENS] = "auth-token-file",
+		[GUARD_USERS] = "basic-auth-file",
+	};
+
+	return names[i];
+}
+
+const char *http_guard_option(const struct options *o, const char *sentence)
+{
+	for (int i = 0; i < N_GUARD_FILES; i++)
+		if (guard_path(o, i)[0] && strstr(sentence, guard_path(o, i)))
+			return guard_name(i);
+	return NULL;
 }
 
 static bool has_guards(const struct options *o)
@@ -60,8 +79,8 @@ static int read_guards(const struct options *o, struct config_file files[N_GUARD
 	}
 	if (r == 0 && !o->tls_cert[0] != !o->tls_key[0])
 		r = err_set(e, -EINVAL, "%s is given without %s",
-			    o->tls_cert[0] ? "tls-cert" : "tls-key",
-			    o->tls_cert[0] ? "tls-key" : "tls-cert");
+			    guard_name(o->tls_cert[0] ? GUARD_CERT : GUARD_KEY),
+			    guard_name(o->tls_cert[0] ? GUARD_KEY : GUARD_CERT));
 	return r;
 }
 
@@ -163,8 +182,12 @@ static void load_guards(struct daemon *d)
 	struct err e = {0};
 	uint64_t digest;
 	int r = http_guard_load(d->options, d->http, &digest, &e);
-	bool logged = digest == w->digest && strcmp(e.msg, w->err.msg) == 0;
+	const char *option = http_guard_option(d->options, e.msg);
+	bool logged;
 
+	if (r < 0 && option)
+		err_wrap(&e, "%s", option);
+	logged = digest == w->digest && strcmp(e.msg, w->err.msg) == 0;
 	w->digest = digest;
 	w->err = e;
 	if (r == 0 && d->options->tls_cert[0] && tls_expires_s() * 1000 <= unix_ms())
@@ -214,15 +237,6 @@ static int serve_guarded(struct daemon *d, struct err *e)
 
 	if (r == 0)
 		load_guards(d);
-	return r;
-}
-
-static int serve_open(struct daemon *d, struct err *e)
-{
-	int r = listen_check(d->options->listen, e);
-
-	if (r == 0)
-		serve_tcp(d);
 	return r;
 }
 
@@ -277,8 +291,10 @@ int http_start(struct daemon *d, struct err *e)
 			"the configuration file was rejected, and with it the access rules of "
 			"this port; /readyz has the reason\n",
 			open_paths);
-	if (*d->options->listen != '\0')
-		r = has_guards(d->options) ? serve_guarded(d, e) : serve_open(d, e);
+	if (*d->options->listen != '\0' && has_guards(d->options))
+		r = serve_guarded(d, e);
+	else if (*d->options->listen != '\0')
+		serve_tcp(d);
 	if (r < 0)
 		return r;
 	http_serve_socket(d);

@@ -30,3 +30,5 @@ struct http_wiring {
 /* Loads the files named by these options into the server; http NULL: only checks them. -EINVAL with
  * a message for a missing, unreadable or wrong file: none of them is used then. */
 int http_guard_load(const struct options *, struct http *, uint64_t *ret_digest, struct err *);
+/* The option whose file the sentence of an error names; NULL: none. */
+const char *http_guard_option(const struct options *, const char *sentence);

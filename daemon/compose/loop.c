@@ -268,7 +268,7 @@ static int run_modules(struct daemon *d, struct err *e)
 	routes_done(&d->routes);
 	event_ring_done(&d->events);
 	free(d->config_json);
-	free(d->config.refusals.list);
+	config_state_done(&d->config);
 	return r;
 }
 

@@ -97,6 +97,7 @@ static void self_metrics_fill(struct self_metrics *m, void *arg)
 	m->config_generation = d->routes.config_generation;
 	memcpy(m->config_group, d->source.group, sizeof(m->config_group));
 	m->config_refusals = d->config.refusals.n;
+	m->config_lacks = d->config.n_lacks;
 	m->tls_expires_s = tls_expires_s();
 	m->compat = d->options->compat != 0;
 	m->compat_success = node_inventory(d->node)->host.n_rdma > 0;

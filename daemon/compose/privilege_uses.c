@@ -3,7 +3,7 @@
 #include "privilege_uses.h"
 
 #include "capabilities.h"
-#include "listen.h"
+#include "listen_address.h"
 #include "log.h"
 #include "privileges.h"
 #include "syscalls.h"

@@ -46,7 +46,7 @@ static void reload_show(struct daemon *d, char *text)
 
 static void reload_report(struct daemon *d, const char *reason, const char *sentence)
 {
-	struct event event = {.type = EVENT_WARNING};
+	struct event event = {.type = EVENT_WARNING, .is_answer = true};
 
 	snprintf(event.reason, sizeof(event.reason), "%s", reason);
 	event.first_ms = event.last_ms = unix_ms();
@@ -150,8 +150,9 @@ int reload_use(struct daemon *d, struct pool_config *pools, const struct thresho
 		sampler_judge_by(d->sampler, limits);
 	d->n_pools = n;
 	d->routes.n_to_register = d->options->dry_run ? 0 : n;
-	free(d->config.refusals.list);
-	d->config = (struct config_state){.refusals = refusals};
+	config_state_done(&d->config);
+	d->config.refusals = refusals;
+	config_checks_begin(d);
 	reload_report_refusals(d);
 	log_info("config", 0, "%zu resource%s configured", n, n == 1 ? "" : "s");
 	return 0;

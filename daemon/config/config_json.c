@@ -58,6 +58,15 @@ static unsigned line_of(const struct reading *r, size_t pos)
 
 /* --- bytes ------------------------------------------------------------------------------------ */
 
+static bool is_blank(const struct reading *r)
+{
+	size_t i = 0;
+
+	while (i < r->len && strchr(" \t\r\n", r->text[i]))
+		i++;
+	return i == r->len;
+}
+
 static int check_bytes(const struct reading *r, struct err *e)
 {
 	const char *zero = memchr(r->text, '\0', r->len);
@@ -72,6 +81,9 @@ static int check_bytes(const struct reading *r, struct err *e)
 	if (zero)
 		return err_set(e, -EINVAL, "%s:%u: a zero byte; is this a text file?", r->name,
 			       line_of(r, (size_t)(zero - r->text)));
+	if (is_blank(r))
+		return err_set(e, -EINVAL, "%s:1: the file is empty; write {} to offer nothing",
+			       r->name);
 	return 0;
 }
 
@@ -158,6 +170,21 @@ static const char *foreign_syntax(const struct reading *r, int line)
 	return has_comment(at, end) ? "; JSON has no comments, write a key \"_comment\"" : "";
 }
 
+/* Is it JSON, but neither an object nor a list? */
+static bool is_scalar(const struct reading *r)
+{
+	json_t *value = json_text_load(r->text, r->len, JSON_DECODE_ANY, NULL);
+	bool is = value && !json_is_object(value) && !json_is_array(value);
+
+	json_decref(value);
+	return is;
+}
+
+static int not_an_object(const struct reading *r, struct err *e)
+{
+	return err_set(e, -EINVAL, "%s:1: the file is not a JSON object", r->name);
+}
+
 static void syntax_explain(const struct reading *r, json_error_t *where, struct err *e)
 {
 	const char *comma = NULL;
@@ -171,6 +198,8 @@ static void syntax_explain(const struct reading *r, json_error_t *where, struct 
 		 json_error_code(where) == json_error_null_byte_in_key)
 		err_set(e, -EINVAL, "%s:%d: \\u0000 in a string: no name has such a character",
 			r->name, where->line);
+	else if (is_scalar(r))
+		not_an_object(r, e);
 	else
 		err_set(e, -EINVAL, "%s:%d:%d: %s%s", r->name, where->line, where->column,
 			where->text, foreign_syntax(r, where->line));
@@ -274,6 +303,21 @@ static void absent_remove(json_t *value)
 	}
 }
 
+/* Every API object has these two keys, and no configuration has. */
+static int check_manifest(const struct reading *r, const json_t *root, struct err *e)
+{
+	const char *kind = json_string_value(json_object_get(root, "kind"));
+	const struct json_place at = {NULL, "kind", 0};
+
+	if (!kind || !json_is_string(json_object_get(root, "apiVersion")))
+		return 0;
+	return err_set(
+		e, -EINVAL,
+		"%s:%u: \"kind\": the file is a manifest (%.40s), not a configuration; write "
+		"what is below \"data\" of a ConfigMap",
+		r->name, json_line(r->text, r->len, &at), kind);
+}
+
 json_t *config_json(const char *text, size_t len, const char *name, options_warn_fn *warn,
 		    void *arg, struct err *e)
 {
@@ -293,11 +337,12 @@ json_t *config_json(const char *text, size_t len, const char *name, options_warn
 		hide_values(&where);
 		text_printable(where.text);
 		syntax_explain(&r, &where, e);
-	} else if (!json_is_object(root)) {
-		err_set(e, -EINVAL, "%s:1: the file is not a JSON object", name);
+	} else if (!json_is_object(root) ? not_an_object(&r, e) : check_manifest(&r, root, e)) {
 		json_decref(root);
 		root = NULL;
 	}
+	if (!root && e)
+		text_printable(e->msg);
 	if (root)
 		absent_remove(root);
 	json_object_del(root, CONFIG_SCHEMA);

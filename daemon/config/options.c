@@ -10,15 +10,20 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "cleanup.h"
+#include "config_beside.h"
 #include "config_file.h"
 #include "config_json.h"
 #include "config_schema.h"
 #include "groups.h"
 #include "ipam_grants.h"
 #include "json_text.h"
+#include "listen_address.h"
 #include "options.h"
+#include "pool_config.h"
 #include "suggest.h"
 
 enum option_type {
@@ -30,6 +35,13 @@ enum option_type {
 	OPT_LIST,
 	OPT_THRESHOLDS,
 	OPT_ACTION
+};
+
+/* Where a file system of the host is mounted, which must be there. */
+enum option_mount {
+	MOUNT_NONE,
+	MOUNT_WANTED, /* a warning if there is no such folder */
+	MOUNT_NEEDED  /* an error: the daemon does not start without it */
 };
 
 struct option_def {
@@ -46,6 +58,7 @@ struct option_def {
 	bool followed;	/* a running daemon applies a change when it reloads the file */
 	bool netdevs;	/* OPT_LIST: the items are names of netdevs */
 	bool grants;	/* OPT_LIST: the items are those of ipam_grants.h */
+	enum option_mount mount;
 };
 
 static const char *const log_levels[] = {"error", "warn", "info", "debug", NULL};
@@ -85,9 +98,12 @@ static const struct option_def option_table[] = {
 		"group of the configuration that applies here; empty: $ROCELET_GROUP, or the first that matches"),
 	 .flag_only = true},
 	{TEXT("sysfs-root", "DIR", sysfs_root, "/sys",
-	      "where sysfs is mounted; of a directory that is not sysfs only files are read")},
-	{TEXT("dev-root", "DIR", dev_root, "/dev", "where device nodes are")},
-	{TEXT("proc-root", "DIR", proc_root, "/proc", "where procfs is mounted")},
+	      "where sysfs is mounted; of a directory that is not sysfs only files are read"),
+	 .mount = MOUNT_NEEDED},
+	{TEXT("dev-root", "DIR", dev_root, "/dev", "where device nodes are"),
+	 .mount = MOUNT_WANTED},
+	{TEXT("proc-root", "DIR", proc_root, "/proc", "where procfs is mounted"),
+	 .mount = MOUNT_WANTED},
 	{TEXT("kubelet-dir", "DIR", kubelet_dir, "/var/lib/kubelet", "the kubelet's directory")},
 	{TEXT("pod-resources", "PATH", pod_resources, "",
 	      "folder of the kubelet's list of allocations, beside its folder pods, if its --root-dir is not kubelet-dir; empty: kubelet-dir/pod-resources")},
@@ -164,7 +180,7 @@ static const struct option_def option_table[] = {
 	{CHOICE("lost-pool", "POLICY", lost_pool, lost_pools, "hold",
 		"an edit that takes all devices from a pool of this node: hold, wait until no pod has any of them; refuse; accept"),
 	 .followed = true},
-	{TEXT("resource-prefix", "NAME", resource_prefix, "",
+	{TEXT("resource-prefix", "PREFIX", resource_prefix, "",
 	      "prefix of resources that name none; empty: the usual one of each grammar")},
 	{BOOL("use-cdi", use_cdi, "hand devices over as CDI devices, unless a pool sets it")},
 	{TEXT("cdi-dir", "DIR", cdi_dir, "/var/run/cdi", "where CDI specifications are written")},
@@ -252,21 +268,84 @@ static const char *option_suggest(const char *name, size_t len, bool keys)
 	return suggest(name, len, names, n);
 }
 
-/* An empty name would resolve to the root folder. */
-static bool needs_name(const struct option_def *d)
+/* --- texts ------------------------------------------------------------------------------------ */
+
+static int check_address(const char *value, struct err *e)
 {
-	return strcmp(d->arg, "DIR") == 0 || strcmp(d->arg, "FILE") == 0;
+	struct listen_address at;
+
+	return listen_address_read(value, &at, e);
+}
+
+static int check_prefix(const char *value, struct err *e)
+{
+	const char *wrong = pool_prefix_wrong(value);
+
+	return wrong ? err_set(e, -EINVAL, "'%.70s' %s", value, wrong) : 0;
+}
+
+#define PORT_PATTERN "(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[0-5]?[0-9]{1,4})"
+
+/* Kinds of text, by the placeholder of the value in --help; others may be any text. */
+static const struct text_kind {
+	const char *arg;
+	const char *pattern; /* of the schema: of values in the file */
+	/* Checks a value that is not empty. */
+	int (*check)(const char *value, struct err *);
+	bool named; /* not empty: an empty name would resolve to the root folder */
+	bool paths; /* paths, separated by ':' */
+} text_kinds[] = {
+	{"DIR", "^/", NULL, true, true},
+	{"FILE", "^/", NULL, true, true},
+	{"PATH", "^(/|$)", NULL, false, true},
+	{"DIRS", "^:*(/[^:]*(:+|$))*$", NULL, false, true},
+	{"ADDR:PORT", "^(([0-9.]*|\\[[0-9A-Fa-f:.]+(%[^\\]]+)?\\]):" PORT_PATTERN ")?$",
+	 check_address, false, false},
+	{"PREFIX", "^([a-z0-9]([a-z0-9-]*[a-z0-9])?(\\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*)?$",
+	 check_prefix, false, false},
+	{NULL, NULL, NULL, false, false},
+};
+
+static const struct text_kind *text_kind(const struct option_def *d)
+{
+	const struct text_kind *k = text_kinds;
+
+	while (k->arg && strcmp(k->arg, d->arg) != 0)
+		k++;
+	return k;
 }
 
 static int set_text(const struct option_def *d, char *field, const char *value, struct err *e)
 {
-	if (*value == '\0' && needs_name(d))
+	const struct text_kind *k = text_kind(d);
+	int r;
+
+	if (*value == '\0' && k->named)
 		return err_set(e, -EINVAL, "is empty");
 	if (strlen(value) >= OPTION_TEXT_SIZE)
 		return err_set(e, -EINVAL, "longer than %d bytes", OPTION_TEXT_SIZE - 1);
-	strcpy(field, value);
+	r = *value && k->check ? k->check(value, e) : 0;
+	if (r == 0)
+		strcpy(field, value);
+	return r;
+}
+
+/* A flag's path may be relative to the folder in which a person types it. The file has no such
+ * folder. */
+static int check_absolute(const struct option_def *d, const char *value, struct err *e)
+{
+	for (; text_kind(d)->paths && *value; value += *value == ':') {
+		size_t len = strcspn(value, ":");
+
+		if (len > 0 && *value != '/')
+			return err_set(e, -EINVAL, "'%.*s' does not begin with \"/\"",
+				       len > 80 ? 80 : (int)len, value);
+		value += len;
+	}
 	return 0;
 }
+
+/* --- values of other types -------------------------------------------------------------------- */
 
 static int set_number(const struct option_def *d, uint32_t *field, const char *value, struct err *e)
 {
@@ -463,6 +542,9 @@ static int wrap_place(struct err *e, const char *name, const char *text, size_t 
 {
 	bool named = at->up && at->up->key;
 
+	if (!e)
+		return -EINVAL;
+	text_printable(e->msg);
 	return err_wrap(e, "%s:%u: \"%s%s%.60s\"", name, json_line(text, len, at),
 			named ? at->up->key : "", named ? "." : "", at->key);
 }
@@ -556,8 +638,11 @@ static int set_json(struct options *o, const struct option_def *d, const json_t 
 		snprintf(number, sizeof(number), "%.15g", json_number_value(value));
 		return option_set(o, d, number, e);
 	}
-	return json_is_string(value) ? option_set(o, d, json_string_value(value), e)
-				     : err_set(e, -EINVAL, "is not a string");
+	if (!json_is_string(value))
+		return err_set(e, -EINVAL, "is not a string");
+	if (d->type == OPT_TEXT && check_absolute(d, json_string_value(value), e) < 0)
+		return -EINVAL;
+	return option_set(o, d, json_string_value(value), e);
 }
 
 /* The key for TLS or authentication that this unknown key resembles; NULL: none. Ignoring such a
@@ -573,25 +658,72 @@ static const char *misspelt_guard(const char *key)
 	return suggest(lower, strlen(lower), guards, ARRAY_SIZE(guards));
 }
 
-static void warn_unknown(const char *file, unsigned line, const char *key, options_warn_fn *warn,
-			 void *arg)
+void option_hint(const char *key, char ret[OPTION_HINT_SIZE])
 {
-	const char *near = option_suggest(key, strlen(key), true);
-	char sentence[256];
+	const char *pool_keys[POOL_KEYS_MAX], *near = option_suggest(key, strlen(key), true);
+	size_t n = pool_key_names(pool_keys);
+	const char *in_pool = suggest(key, strlen(key), pool_keys, n);
 
-	snprintf(sentence, sizeof(sentence), "%s:%u: unknown key \"%.60s\"%s%s%s, ignoring it",
-		 file, line, key, near ? " (did you mean \"" : "", near ? near : "",
-		 near ? "\"?)" : "");
-	warn(sentence, arg);
+	*ret = '\0';
+	if (in_pool && (!near || strcasecmp(in_pool, key) == 0))
+		snprintf(ret, OPTION_HINT_SIZE,
+			 " (did you mean \"%s\"? \"%s\" is a key of its items)",
+			 pool_config_keys[KEY_POOLS], in_pool);
+	else if (near)
+		snprintf(ret, OPTION_HINT_SIZE, " (did you mean \"%s\"?)", near);
 }
 
 /* The text that is being read, for messages. */
 struct options_text {
 	const char *name, *text;
 	size_t len;
+	bool has_sysfs; /* a flag sets sysfs-root */
 	options_warn_fn *warn;
 	void *arg;
 };
+
+__attribute__((format(printf, 3, 4))) static void
+options_warn(const struct options_text *t, const struct json_place *at, const char *fmt, ...)
+{
+	char sentence[512];
+	va_list ap;
+	int n = snprintf(sentence, sizeof(sentence), "%s:%u: ", t->name,
+			 json_line(t->text, t->len, at));
+
+	va_start(ap, fmt);
+	vsnprintf(sentence + n, sizeof(sentence) - (size_t)n, fmt, ap);
+	va_end(ap);
+	t->warn(sentence, t->arg);
+}
+
+static void warn_unknown(const struct options_text *t, const struct json_place *at,
+			 const struct option_def *d)
+{
+	char hint[OPTION_HINT_SIZE];
+
+	if (d) {
+		options_warn(t, at, "\"%s\" is a flag, not a key of the file, ignoring it",
+			     d->name);
+		return;
+	}
+	option_hint(at->key, hint);
+	options_warn(t, at, "unknown key \"%.60s\"%s, ignoring it", at->key, hint);
+}
+
+/* Checks that the folder of a mount is there. */
+static int check_mount(const struct options *o, const struct options_text *t,
+		       const struct json_place *at, const struct option_def *d, struct err *e)
+{
+	const char *path = (const char *)o + d->offset;
+	struct stat st;
+
+	if (d->mount == MOUNT_NONE || (stat(path, &st) == 0 && S_ISDIR(st.st_mode)))
+		return 0;
+	if (d->mount == MOUNT_NEEDED && !t->has_sysfs)
+		return err_set(e, -EINVAL, "there is no folder %.120s", path);
+	options_warn(t, at, "\"%s\": there is no folder %s", d->name, path);
+	return 0;
+}
 
 /* Reads one key; `at` is its place. */
 static int options_read_key(struct options *o, const struct options_text *t,
@@ -607,8 +739,8 @@ static int options_read_key(struct options *o, const struct options_text *t,
 		return err_set(e, -EINVAL, "%s:%u: unknown key \"%.60s\", write \"%s\"", t->name,
 			       json_line(t->text, t->len, at), at->key, guard);
 	if (!d || d->flag_only)
-		warn_unknown(t->name, json_line(t->text, t->len, at), at->key, t->warn, t->arg);
-	else if (set_json(o, d, value, &below.key, e) < 0)
+		warn_unknown(t, at, d);
+	else if (set_json(o, d, value, &below.key, e) < 0 || check_mount(o, t, at, d, e) < 0)
 		return wrap_place(e, t->name, t->text, t->len, below.key ? &below : at);
 	return 0;
 }
@@ -643,7 +775,7 @@ static int options_read_group(struct options *o, const struct options_text *t, c
 int options_parse_json(struct options *o, const char *text, size_t len, const char *name,
 		       options_warn_fn *warn, void *arg, struct err *e)
 {
-	const struct options_text t = {name, text, len, warn, arg};
+	const struct options_text t = {name, text, len, false, warn, arg};
 	struct options parsed = *o;
 	struct err wrong = {0};
 	json_t *root = config_json(text, len, name, NULL, NULL, &wrong);
@@ -658,10 +790,48 @@ int options_parse_json(struct options *o, const char *text, size_t len, const ch
 	return r;
 }
 
+/* Prefixes the message with the place of a top-level key, or of a key of its object: that of the
+ * group if it has the key. If the file has none, with the flag. */
+static int wrap_key(struct err *e, const char *name, const struct config_file *file,
+		    const char *key, const char *below)
+{
+	const struct json_place list = {NULL, pool_config_keys[KEY_GROUPS], 0};
+	struct json_place group = {&list, NULL, 0}, at = {NULL, key, 0}, inner = {&at, below, 0};
+	json_t *root = file->text ? config_json(file->text, file->len, name, NULL, NULL, NULL)
+				  : NULL;
+	const json_t *own = root && file->group[0] ? groups_find(root, file->group, &group.index)
+						   : NULL;
+	bool in_group = own && json_find(own, key, NULL);
+	bool in_file = in_group || (root && json_find(root, key, NULL));
+
+	if (in_group)
+		at.up = &group;
+	json_decref(root);
+	if (!in_file)
+		return err_wrap(e, "--%s", key);
+	return wrap_place(e, name, file->text, file->len, below ? &inner : &at);
+}
+
+int options_wrap(struct err *e, const struct options *o, const struct config_file *file,
+		 const char *key)
+{
+	return wrap_key(e, o->config, file, key, NULL);
+}
+
+/* A certificate needs its key. */
+static int options_check_pair(const struct options *o, const struct config_file *file,
+			      struct err *e)
+{
+	if (!o->tls_cert[0] == !o->tls_key[0])
+		return 0;
+	err_set(e, -EINVAL, "is given without %s", o->tls_cert[0] ? "tls-key" : "tls-cert");
+	return wrap_key(e, o->config, file, o->tls_cert[0] ? "tls-cert" : "tls-key", NULL);
+}
+
 int options_check_group(const struct options *o, const struct config_file *file,
 			options_warn_fn *warn, void *arg, struct err *e)
 {
-	const struct options_text t = {o->config, file->text, file->len, warn, arg};
+	const struct options_text t = {o->config, file->text, file->len, true, warn, arg};
 	struct options as_if = *o;
 	struct err wrong = {0};
 	json_t *root = config_json(file->text, file->len, o->config, NULL, NULL, &wrong);
@@ -671,7 +841,7 @@ int options_check_group(const struct options *o, const struct config_file *file,
 		return err_set(e, wrong.code, "%s", wrong.msg);
 	r = options_read_group(&as_if, &t, root, file->group, e);
 	json_decref(root);
-	return r;
+	return r < 0 ? r : options_check_pair(&as_if, file, e);
 }
 
 /* --- the config file, and all sources --------------------------------------------------------- */
@@ -700,7 +870,8 @@ static int options_read_file(struct options *o, const char *sysfs_flag, struct c
 	struct options parsed = *o;
 	struct err wrong = {0};
 	json_t *root = config_json(file->text, file->len, o->config, NULL, NULL, &wrong);
-	const struct options_text text = {o->config, file->text, file->len, warn, arg};
+	const struct options_text text = {o->config,	       file->text, file->len,
+					  *sysfs_flag != '\0', warn,	   arg};
 	int r;
 
 	if (!root)
@@ -720,9 +891,12 @@ static int load_file(struct options *o, const char *sysfs_flag, struct config_fi
 		     bool must_exist, options_warn_fn *warn, void *arg, struct err *e)
 {
 	int r = config_file_read(file, o->config, e);
+	char beside[CONFIG_BESIDE_SIZE];
 
 	if (r == -ENOENT && !must_exist)
 		return 0;
+	if (r == -ENOENT && config_beside(o, beside))
+		return err_set(e, r, "%.200s", beside);
 	return r < 0 ? r : options_read_file(o, sysfs_flag, file, warn, arg, e);
 }
 
@@ -758,7 +932,6 @@ static int fit_windows(struct options *o, const struct config_file *file, struct
 
 	for (int i = 0; i < N_THRESHOLDS; i++) {
 		const struct threshold_key *k = threshold_key((enum threshold)i);
-		const struct json_place object = {NULL, "diagnosis", 0}, at = {&object, k->name, 0};
 		double *v = &o->diagnosis.value[i];
 		double least = fmin(two_samples, k->greatest);
 
@@ -766,7 +939,7 @@ static int fit_windows(struct options *o, const struct config_file *file, struct
 			continue;
 		if (*v != k->fallback) {
 			err_set(e, -EINVAL, "%.10g is less than twice the sample-interval", *v);
-			return wrap_place(e, o->config, file->text, file->len, &at);
+			return wrap_key(e, o->config, file, "diagnosis", k->name);
 		}
 		*v = least;
 	}
@@ -798,6 +971,10 @@ int options_load(struct options *ret, enum option_action *ret_action, struct con
 	}
 	if (r == 0)
 		r = fit_windows(&o, &file, e);
+	/* A flag's file may be served later, with another flag (http_wiring.c). */
+	if (r == 0 && !options_has_flag("tls-cert", argc, argv) &&
+	    !options_has_flag("tls-key", argc, argv))
+		r = options_check_pair(&o, &file, e);
 	if (r == 0) {
 		*ret = o;
 		*ret_action = action;
@@ -830,6 +1007,26 @@ static json_t *thresholds_json(const struct thresholds *t)
 	return object;
 }
 
+/* The paths of a flag as the file has them: absolute. */
+static json_t *options_text_json(const struct option_def *d, const char *value)
+{
+	char here[PATH_MAX], text[OPTION_TEXT_SIZE * 2 + PATH_MAX] = "";
+	size_t n = 0;
+
+	if (check_absolute(d, value, NULL) == 0 || !getcwd(here, sizeof(here)))
+		return json_string(value);
+	for (; *value && n < sizeof(text); value += *value == ':') {
+		size_t len = strcspn(value, ":");
+		bool relative = len > 0 && *value != '/';
+
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s%.*s%.1s",
+				      relative ? here : "", relative ? "/" : "", (int)len, value,
+				      value + len);
+		value += len;
+	}
+	return json_string(text);
+}
+
 static json_t *options_value_json(const struct options *o, const struct option_def *d)
 {
 	const void *field = (const char *)o + d->offset;
@@ -837,7 +1034,7 @@ static json_t *options_value_json(const struct options *o, const struct option_d
 
 	switch (d->type) {
 	case OPT_TEXT:
-		return json_string(field);
+		return options_text_json(d, field);
 	case OPT_BOOL:
 		return json_boolean(*(const bool *)field);
 	case OPT_NUMBER:
@@ -951,7 +1148,8 @@ void options_markdown(FILE *f)
 {
 	fputs("# Options\n\nEvery option is a flag of `rocelet` and, unless marked \"flag only\", a key of the JSON\n"
 	      "configuration file (the flag's name without the dashes). A flag takes precedence over the file,\n"
-	      "and the file over the default. This page is made from the option table in the code (`make golden`).\n\n"
+	      "and the file over the default. Paths in the file begin with `/`; those of flags may be relative.\n"
+	      "This page is made from the option table in the code (`make golden`).\n\n"
 	      "| option | value | default | meaning |\n|---|---|---|---|\n",
 	      f);
 	for (size_t i = 0; i < ARRAY_SIZE(option_table); i++) {
@@ -1003,6 +1201,7 @@ static json_t *options_thresholds_schema(void)
 
 static json_t *options_one_schema(const struct option_def *d)
 {
+	json_t *text;
 	size_t n = 0;
 
 	switch (d->type) {
@@ -1025,8 +1224,11 @@ static json_t *options_one_schema(const struct option_def *d)
 	case OPT_ACTION:
 		break;
 	}
-	return json_pack("{s:s, s:i, s:i}", "type", "string", "maxLength", OPTION_TEXT_SIZE - 1,
-			 "minLength", needs_name(d));
+	text = json_pack("{s:s, s:i, s:i}", "type", "string", "maxLength", OPTION_TEXT_SIZE - 1,
+			 "minLength", text_kind(d)->named);
+	if (text_kind(d)->pattern)
+		json_object_set_new(text, "pattern", json_string(text_kind(d)->pattern));
+	return text;
 }
 
 json_t *config_schema_of_options(void)

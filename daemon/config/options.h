@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* options.h - the daemon's options: one table defines the flags, the keys of the config file,
- * --help, --print-config and docs/reference/options.md. Pure, except for reading the file.
+ * --help, --print-config and docs/reference/options.md. Pure, except for reading the file, and
+ * for checking that the folders of sysfs-root, dev-root and proc-root exist.
  *
  * Precedence: built-in default < config file < flag. The struct is constant after
  * options_load(). */
@@ -100,8 +101,8 @@ enum option_action {
 	ACTION_HELP
 };
 
-/* Called for each problem in the config file that is not an error. options_load() reports only
- * unknown keys in this way. */
+/* Called for each problem in the config file that is not an error. options_load() warns of unknown
+ * keys, and of dev-root and proc-root if there is no such folder. */
 typedef void options_warn_fn(const char *sentence, void *arg);
 
 struct config_file;
@@ -137,6 +138,10 @@ int options_parse_json(struct options *o, const char *text, size_t len, const ch
 int options_check_group(const struct options *, const struct config_file *, options_warn_fn *,
 			void *arg, struct err *);
 
+/* Prefixes the message with the place of an option in the file, or with its flag; returns the
+ * code. */
+int options_wrap(struct err *, const struct options *, const struct config_file *, const char *key);
+
 /* The built-in defaults. */
 void options_defaults(struct options *);
 
@@ -151,6 +156,9 @@ size_t options_changed(const struct options *, const struct options *, char *nam
 
 /* True for the name of an option, as a key of the file or as a flag. */
 bool option_is_key(const char *name);
+/* What an unknown key of the file may be meant for: ' (did you mean "listen"?)'; "" = unknown. */
+#define OPTION_HINT_SIZE 96
+void option_hint(const char *key, char ret[OPTION_HINT_SIZE]);
 /* The file's keys that are not options, read by pool_config.h. pool_config_key() ignores case and
  * returns N_POOL_CONFIG_KEYS for other keys. */
 enum pool_config_key {

@@ -65,6 +65,13 @@ void pool_done(struct pool *pool)
 	free(pool->network);
 }
 
+void config_state_done(struct config_state *c)
+{
+	free(c->refusals.list);
+	free(c->lacks);
+	*c = (struct config_state){.held = false};
+}
+
 void pool_config_done(struct pool_config *c)
 {
 	for (size_t i = 0; i < c->n_pools; i++)

@@ -60,6 +60,13 @@ static bool prefix_is_reserved(const char *prefix)
 	       (n >= len && strcmp(prefix + n - len, native) == 0);
 }
 
+const char *pool_prefix_wrong(const char *prefix)
+{
+	if (!prefix_is_valid(prefix))
+		return "is not a resource prefix: a DNS name in lower case";
+	return prefix_is_reserved(prefix) ? "belongs to Kubernetes" : NULL;
+}
+
 /* The text of a key; *ret NULL: absent. *at gets the key's place. */
 static int find_text(struct parse *p, struct json_place *at, const json_t *item, const char **ret)
 {
@@ -97,19 +104,16 @@ static int read_prefix(struct parse *p, const struct json_place *at, const json_
 {
 	const char *general = p->options ? p->options->resource_prefix : "";
 	struct json_place here = {at, "resourcePrefix", 0};
-	const char *prefix = NULL;
+	const char *prefix = NULL, *wrong;
 	int r = find_text(p, &here, item, &prefix);
 
 	if (r < 0)
 		return r;
 	if (!prefix || !*prefix)
 		prefix = *general ? general : fallback;
-	if (!prefix_is_valid(prefix))
-		return parse_fail(p, &here,
-				  "'%.70s' is not a resource prefix: a DNS name in lower case",
-				  prefix);
-	if (prefix_is_reserved(prefix))
-		return parse_fail(p, &here, "'%.70s' belongs to Kubernetes", prefix);
+	wrong = pool_prefix_wrong(prefix);
+	if (wrong)
+		return parse_fail(p, &here, "'%.70s' %s", prefix, wrong);
 	pool->prefix = strdup(prefix);
 	return pool->prefix ? 0 : parse_no_memory(p);
 }
@@ -229,10 +233,11 @@ static int parse_pools(struct parse *p, const struct json_place *at, const json_
 static void mistake_of_unknown_key(struct parse *p, const struct json_place *at)
 {
 	const char *near = suggest(at->key, strlen(at->key), pool_config_keys, N_POOL_CONFIG_KEYS);
+	char hint[OPTION_HINT_SIZE];
 
+	option_hint(at->key, hint);
 	if (!option_is_key(at->key))
-		parse_mistake(p, at, !near, "unknown key%s%s%s", near ? " (did you mean \"" : "",
-			      near ? near : "", near ? "\"?)" : "");
+		parse_mistake(p, at, !near, "unknown key%s", hint);
 }
 
 static int read_mode(struct parse *p, const struct json_place *at, const json_t *root)
@@ -308,6 +313,20 @@ static int pool_config_read_object(struct parse *p, json_t *root)
 	return r;
 }
 
+/* A misspelt key may be why the group defines no resource. */
+static void mistakes_of_group(struct parse *p, const struct json_place *at, const json_t *group)
+{
+	const char *key;
+	json_t *value;
+
+	json_object_foreach ((json_t *)(uintptr_t)group, key, value) {
+		const struct json_place here = {at, key, 0};
+
+		if (pool_config_key(key) == N_POOL_CONFIG_KEYS && !groups_own_key(key))
+			mistake_of_unknown_key(p, &here);
+	}
+}
+
 /* The resources of the group, if it defines any; otherwise those of the top level. */
 static int pool_config_read_file(struct parse *p, json_t *root, const char *group)
 {
@@ -316,6 +335,8 @@ static int pool_config_read_file(struct parse *p, json_t *root, const char *grou
 	const json_t *own = *group ? groups_find(root, group, &at.index) : NULL;
 	int r;
 
+	if (own && !pool_config_defines(own))
+		mistakes_of_group(p, &at, own);
 	if (!own || !pool_config_defines(own))
 		return p->group_only ? 0 : pool_config_read_object(p, root);
 	p->top = &at;

@@ -179,18 +179,30 @@ struct pool_config {
 	struct pool_mistake mistake;
 };
 
+/* Why pods cannot use a resource, although its definition is valid. */
+struct pool_lack {
+	char resource[RESOURCE_NAME_SIZE];
+	char what[352]; /* 'no IPAM plugin "whereabouts" in /opt/cni/bin (--cni-path)' */
+};
+
 /* Is the current configuration file active? All zero: yes. */
 struct config_state {
 	struct err error;	       /* the whole file was rejected; code 0 = no */
 	bool held;		       /* valid, but not active until pods release devices */
 	bool offers_nothing;	       /* rejected, and there is no previous configuration */
 	struct pool_refusals refusals; /* of the active configuration; the list is owned */
+	struct pool_lack *lacks;       /* of the active configuration; owned */
+	size_t n_lacks;
+	char beside[352]; /* there is no file, but others are in its folder; "" = no */
 };
 
 static inline bool config_state_ok(const struct config_state *c)
 {
 	return c->error.code == 0 && c->refusals.n == 0;
 }
+
+/* Leaves it all zero. */
+void config_state_done(struct config_state *);
 
 /* All zero: the empty configuration. */
 void pool_config_done(struct pool_config *);
@@ -212,7 +224,7 @@ int pool_config_load_group(struct pool_config *ret, const struct config_file *,
  * their pools to *c, in the place of the rejected text. If that text does not show its resource,
  * all resources are kept that the file would otherwise lose, because it may be any of them.
  * -ENOMEM, -E2BIG for too many: *c is unchanged. -EINVAL with a message: a resource in use would be
- * lost, possibly by a mistake (c->mistake). */
+ * lost, possibly by a mistake (c->mistake), or all are and every new one is rejected. */
 int pool_config_keep(struct pool_config *c, const struct pool_config *used, struct err *);
 /* "intel.com/a keeps its definition in use: c.json:12: ..." */
 #define POOL_REFUSAL_TEXT (RESOURCE_NAME_SIZE + 320)
@@ -220,6 +232,11 @@ void pool_refusal_text(const struct pool_refusal *, char ret[POOL_REFUSAL_TEXT])
 /* The pools in our own grammar with all keys, as the value of "pools". The caller owns it; NULL if
  * out of memory. */
 struct json_t *pool_config_tree(const struct pool_config *);
+/* The keys of an item of "pools"; returns their number. */
+#define POOL_KEYS_MAX 32
+size_t pool_key_names(const char *ret[POOL_KEYS_MAX]);
+/* Why this cannot be the prefix of a resource; NULL: it can. */
+const char *pool_prefix_wrong(const char *prefix);
 /* prefix/name */
 void pool_resource(const struct pool *, char ret[RESOURCE_NAME_SIZE]);
 const char *health_reason_name(enum health_reason); /* "link_down" */

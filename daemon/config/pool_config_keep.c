@@ -201,10 +201,21 @@ static int check_mistake(const struct pool_config *c, const struct pool_config *
 	return 0;
 }
 
+/* A file whose resources are all rejected does not replace one that has some; --check-config
+ * answers it with 2. */
+static int check_left(const struct pool_config *c, const struct pool_config *used, struct err *e)
+{
+	if (c->n_pools > 0 || c->refusals.n == 0 || used->n_pools == 0)
+		return 0;
+	return err_set(e, -EINVAL, "%.200s; no resource is left", c->refusals.list[0].why);
+}
+
 int pool_config_keep(struct pool_config *c, const struct pool_config *used, struct err *e)
 {
 	int r = keep_refused(c, used, e);
 
+	if (r == 0)
+		r = check_left(c, used, e);
 	return r < 0 ? r : check_mistake(c, used, e);
 }
 

@@ -178,6 +178,14 @@ static const struct parse_key keys[] = {
 	{"clean", NULL, 0},
 };
 
+size_t pool_key_names(const char *ret[POOL_KEYS_MAX])
+{
+	_Static_assert(ARRAY_SIZE(keys) <= POOL_KEYS_MAX, "room for all keys");
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		ret[i] = keys[i].name;
+	return ARRAY_SIZE(keys);
+}
+
 /* --- contradictions --------------------------------------------------------------------------- */
 
 static enum pool_kind pool_config_native_kind_of(const struct draft *d)

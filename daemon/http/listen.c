@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 
 #include "cleanup.h"
+#include "listen_address.h"
 #include "uds_socket.h"
 
 #define BACKLOG 128
@@ -19,43 +20,6 @@ static void cleanup_addrinfo(struct addrinfo **a)
 }
 
 #define AUTO_ADDRINFO __attribute__((cleanup(cleanup_addrinfo))) struct addrinfo *
-
-static bool parse_port(const char *s, unsigned *ret)
-{
-	unsigned port = 0;
-	size_t n;
-
-	for (n = 0; s[n] >= '0' && s[n] <= '9' && n < 5; n++)
-		port = port * 10 + (unsigned)(s[n] - '0');
-	if (n == 0 || s[n] != '\0' || port > 65535)
-		return false;
-	*ret = port;
-	return true;
-}
-
-bool listen_address_parse(const char *s, struct listen_address *ret)
-{
-	const char *colon = strrchr(s, ':'), *host = s;
-	struct listen_address a = {0};
-	size_t len;
-
-	if (!colon || !parse_port(colon + 1, &a.port))
-		return false;
-	len = (size_t)(colon - s);
-	if (len > 0 && s[0] == '[') {
-		if (len < 3 || colon[-1] != ']')
-			return false;
-		host++;
-		len -= 2;
-	} else if (memchr(s, ':', len)) {
-		return false; /* an IPv6 address needs brackets */
-	}
-	if (len >= sizeof(a.host))
-		return false;
-	memcpy(a.host, host, len);
-	*ret = a;
-	return true;
-}
 
 /* NULL: not a numeric address. */
 static struct addrinfo *resolve_address(const char *host, unsigned port)
@@ -107,35 +71,13 @@ static unsigned listen_port_of(int fd)
 	return getsockname(fd, (struct sockaddr *)&at, &len) < 0 ? 0 : ntohs(at.sin6_port);
 }
 
-static int read_address(const char *address, struct listen_address *ret, struct err *e)
-{
-	AUTO_ADDRINFO found = NULL;
-
-	if (!listen_address_parse(address, ret))
-		return err_set(e, -EINVAL,
-			       "cannot listen on \"%s\": want ADDR:PORT, [V6]:PORT or :PORT",
-			       address);
-	found = ret->host[0] ? resolve_address(ret->host, ret->port) : NULL;
-	if (ret->host[0] && !found)
-		return err_set(e, -EINVAL, "cannot listen on \"%s\": \"%s\" is not an IP address",
-			       address, ret->host);
-	return 0;
-}
-
-int listen_check(const char *address, struct err *e)
-{
-	struct listen_address a;
-
-	return read_address(address, &a, e);
-}
-
 int listen_tcp(const char *address, unsigned *ret_port, struct err *e)
 {
 	struct listen_address a = {0};
-	int fd = read_address(address, &a, e);
+	int fd = listen_address_read(address, &a, e);
 
 	if (fd < 0)
-		return fd;
+		return err_wrap(e, "cannot listen");
 	fd = a.host[0] ? open_tcp(a.host, a.port, false) : open_tcp_any(a.port);
 	if (fd < 0)
 		return err_set(e, fd, "cannot listen on %s: %s", address, strerror(-fd));

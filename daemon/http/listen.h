@@ -8,20 +8,9 @@
 
 #include "err.h"
 
-struct listen_address {
-	char host[64]; /* numeric; "" = all addresses */
-	unsigned port; /* 0 = any free one */
-};
-
-/* "ADDR:PORT", "[V6]:PORT" or ":PORT". Pure; false: not of that form, *ret untouched. Does not
- * check whether ADDR is an address; listen_tcp() does. */
-bool listen_address_parse(const char *s, struct listen_address *ret);
-
-/* Checks an address without opening anything: 0, or -EINVAL with a message. */
-int listen_check(const char *address, struct err *);
-
-/* Returns the listening socket; *ret_port (may be NULL) is the port in use. All addresses means one
- * socket for IPv6 and IPv4, or IPv4 alone if the host has no IPv6. */
+/* The address is one of listen_address.h. Returns the listening socket; *ret_port (may be NULL) is
+ * the port in use. All addresses means one socket for IPv6 and IPv4, or IPv4 alone if the host has
+ * no IPv6. */
 int listen_tcp(const char *address, unsigned *ret_port, struct err *);
 
 /* Returns the listening socket; its file has exactly this mode from the start. Replaces a stale

@@ -150,6 +150,10 @@ int self_metrics_render(struct page *p, const struct self_metrics *m)
 		p, "rocelet_config_resources_refused", "gauge",
 		"Invalid resources in the configuration file: left out, or used as before.",
 		m->config_refusals);
+	self_metrics_add_number(
+		p, "rocelet_config_resources_unusable", "gauge",
+		"Resources that no pod can use: their IPAM plugin is in no folder of cni-path.",
+		m->config_lacks);
 	if (m->tls_expires_s > 0)
 		self_metrics_add_number(
 			p, "rocelet_tls_certificate_expires_seconds", "gauge",

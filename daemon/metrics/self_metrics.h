@@ -25,6 +25,7 @@ struct self_metrics {
 	uint64_t config_generation; /* number of configurations used since the start */
 	char config_group[64];	    /* the group in use; "" = none */
 	uint64_t config_refusals;   /* resources rejected in it */
+	uint64_t config_lacks;	    /* resources that lack their IPAM plugin */
 	uint64_t tls_expires_s;	    /* 0 = there is no certificate */
 	/* --compat node_exporter is set; did the collector succeed? (a series of its own) */
 	bool compat, compat_success;

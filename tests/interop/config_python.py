@@ -199,17 +199,26 @@ row("no_json", "UTF-16", '{"pools": []}'.encode("utf-16"), "c.json:1: ", "UTF-16
 row("no_json", "a zero byte", b'{"pools":\n[\0]}', "c.json:2: a zero byte", status=2)
 row("no_json", "an escaped zero", '{"pools": [\n{"resourceName": "a\\u0000"}]}', "c.json:2: \\u0000 in a string", status=2)
 row("no_json", "an escaped zero in a key", '{"resourceList": [\n{"a\\u0000": 1}]}', "c.json:2: \\u0000 in a string", status=2)
-row("no_json", "nothing", "", "c.json:1", "end of file", status=2)
-row("no_json", "a list", "[]", "not a JSON object", status=2)
+for name, text in (("nothing", ""), ("blanks", " \n\t\n")):
+    row("no_json", name, text, "c.json:1: the file is empty", status=2)
+for text in ("[]", "null", "5", '"x"', "true"):
+    row("no_json", text, text, "c.json:1: the file is not a JSON object", status=2)
+row("no_json", "a manifest", '{"apiVersion": "v1",\n"kind": "ConfigMap", "data": {"config.json": "{}"}}', "c.json:2: ", "the file is a manifest (ConfigMap)", status=2)
 row("no_json", "cut", '{"pools": [\n{"resourceName": "a"', "c.json:2", status=2)
 
 # It says ok of nothing that cannot work.
-row("not_ok", "an address that is none", {"listen": "localhost:http"}, 'cannot listen on "localhost:http"', "c.json: not ok", status=2, start=1)
-row("not_ok", "one out of range", {"listen": "300.1.1.1:80"}, '"300.1.1.1" is not an IP address', "c.json: not ok", status=2, start=1)
-row("not_ok", "a port that is none", {"listen": ":99999"}, "cannot listen", "c.json: not ok", status=2, start=1)
 row("not_ok", "a key that nobody knows, and no resource", {"pool": [{"resourceName": "a", "selectors": {}}]},
-    'unknown key "pool" (did you mean "pools"?)', "no resource is defined", "c.json: not ok, 1 warning", status=1)
+    'unknown key "pool" (did you mean "pools"?)', "no resource is configured, probably by a mistake", "c.json: not ok, 1 warning", status=1)
 row("not_ok", "another one", {"resourcelists": []}, '(did you mean "resourceList"?)', "c.json: not ok", status=1)
+for key in ("network", "networks"):
+    row("not_ok", f"a pool's key at the top: {key}", {key: []}, f'unknown key "{key}" (did you mean "pools"? "network" is a key of its items)', "c.json: not ok", status=1)
+row("not_ok", "a pool at the top", {"resourceName": "a"}, '(did you mean "pools"? "resourceName" is a key of its items)', "c.json: not ok", status=1)
+row("not_ok", "a flag in the file", {"config": "/x", **pool()}, 'c.json:1: "config" is a flag, not a key of the file, ignoring it', "c.json: ok, 1 warning\n")
+row("not_ok", "no certificate yet", {"tls-cert": "/nope.pem", "tls-key": "/nope.pem"}, 'c.json:1: "tls-cert": /nope.pem: No such file or directory', status=1)
+row("not_ok", "no tokens yet", {"auth-token-file": "/nope"}, 'c.json:1: "auth-token-file": /nope: No such file or directory', status=1)
+row("not_ok", "a netdev that may come", {"mirrors": ["ens1np0", "nosuch0"]}, 'c.json:1: "mirrors": there is no netdev nosuch0', "c.json: ok, 1 warning\n")
+row("not_ok", "folders that may come", '{"dev-root": "/nope",\n"proc-root": "/nope"}', 'c.json:1: "dev-root": there is no folder /nope', 'c.json:2: "proc-root": there is no folder /nope',
+    "c.json: ok, 2 warnings\n")
 row("not_ok", "no sysfs", pool(), "no sysfs to scan", "c.json: not ok", status=1, flags=("--sysfs-root", "node/dev"))
 row("not_ok", "nothing there", pool(), "nowhere", "c.json: not ok", status=1, start=1, flags=("--sysfs-root", "nowhere"))
 row("not_ok", "a value out of its range", {"sample-interval": 0}, "c.json:1: \"sample-interval\"", status=2)
@@ -217,12 +226,32 @@ row("not_ok", "an empty list is no mistake", {"pools": []}, '"pools": is empty',
 row("not_ok", "nor is nothing", {}, "c.json: ok\n")
 row("not_ok", "nor a peer's empty list", {"configList": [], "periodicUpdateInterval": 60}, "c.json: ok, 1 warning")
 
+# Every option's value is judged when the file is read: the file is refused, also while rocelet runs, and a start observes.
+for address in (":99999", "9907", "localhost:9907", "localhost:http", ":9907,:9908", "[::1", "::1:80", ":"):
+    row("values", f"an address like {address}", {"listen": address}, 'c.json:1: "listen": ', " is not ", status=2)
+row("values", "an address out of range", {"listen": "300.1.1.1:80"}, "c.json:1: \"listen\": '300.1.1.1' is not an IP address", status=2)
+for key in ("sysfs-root", "dev-root", "proc-root", "kubelet-dir", "pod-resources", "cri-socket", "tls-cert", "tls-key", "auth-token-file", "basic-auth-file", "run-dir",
+            "state-dir", "cni-path", "cdi-dir", "devinfo-dir", "features-dir"):
+    row("values", f"a relative {key}", {key: "some/folder"}, f"c.json:1: \"{key}\": 'some/folder' does not begin with \"/\"", status=2)
+row("values", "a relative one among folders", {"cni-path": "/opt/cni/bin:bin"}, "\"cni-path\": 'bin' does not begin with", status=2)
+row("values", "a scheme", {"cri-socket": "unix:///run/containerd/containerd.sock"}, '"cri-socket": ', status=2)
+row("values", "a prefix", {"resource-prefix": "Example_com"}, "\"resource-prefix\": 'Example_com' is not a resource prefix", status=2)
+row("values", "a prefix of Kubernetes'", {"resource-prefix": "x.kubernetes.io"}, "belongs to Kubernetes", status=2)
+row("values", "a certificate without its key", '{"pools": [],\n"tls-cert": "/x.pem"}', 'c.json:2: "tls-cert": is given without tls-key', status=2)
+row("values", "a key without its certificate, in a group", '{"groups": [{"name": "g", "match": {},\n"tls-key": "/x.pem"}]}', 'c.json:2: "tls-key": is given without tls-cert', status=2)
+row("values", "a key without its certificate, in another group", '{"groups": [{"name": "g", "match": {}},\n{"name": "other", "tls-key": "/x.pem"}]}',
+    'c.json:2: "tls-key": is given without tls-cert', status=2, start=0)
+row("values", "a window in a group", '{"groups": [{"name": "g", "match": {},\n"diagnosis": {\n"clear_seconds": 1}}]}', 'c.json:3: "diagnosis.clear_seconds": 1 is less than', status=2)
+row("values", "of a group", {"groups": [{"name": "g", "match": {}, "listen": ":x"}]}, 'c.json:1: "listen": ', status=2)
+row("values", "with a line break", {"log-level": "lo\nud"}, "'lo?ud' is none of", status=2)
+row("values", "right ones", {"listen": "", "cni-path": "/nope:/bin:", "pod-resources": "", "resource-prefix": "a-b.example"}, "c.json: ok\n")
+
 # Warnings are counted, and --strict minds them.
 for status, flags in ((0, ()), (1, ("--strict",))):
     row("strict", f"unknown keys, {flags}", {"resourceList": [{"resourceName": "a", "selectors": {}, "selektor": 1}], "lissten": ":1"},
-        '(did you mean "selectors"?)', '(did you mean "listen"?)', "c.json: ok, 2 warnings\n", status=status, flags=flags)
-    row("strict", f"a pool without devices, {flags}", pool(selectors={"vendors": ["8086"]}), "rocelet.dev/p has no devices", "c.json: ok, 1 warning\n",
-        status=status, flags=flags)
+        '(did you mean "selectors"?)', '(did you mean "listen"?)', "c.json: not ok, 2 warnings (--strict)\n" if status else "c.json: ok, 2 warnings\n", status=status, flags=flags)
+    row("strict", f"a pool without devices, {flags}", pool(selectors={"vendors": ["8086"]}), "rocelet.dev/p has no devices",
+        "c.json: not ok, 1 warning (--strict)\n" if status else "c.json: ok, 1 warning\n", status=status, flags=flags)
     row("strict", f"a resource left out, {flags}", SHARED, LEFT_OUT, status=status, flags=flags)
 row("strict", "a schema for editors", {"$schema": "config.schema.json", **pool()}, "c.json: ok\n", flags=("--strict",))
 row("strict", "nothing to mind", pool(), "rocelet.dev/p: ", "c.json: ok\n", flags=("--strict",))
@@ -447,6 +476,9 @@ LINES = (
     ("daemon", "--kubelet-dir= --check-config", 2, ("--kubelet-dir: is empty",)),
     ("daemon", "--state-dir= --check-config", 2, ("--state-dir: is empty",)),
     ("daemon", "--config= --check-config", 2, ("--config: is empty",)),
+    ("daemon", "--listen=localhost:80 --check-config", 2, ("--listen: 'localhost' is not an IP address",)),
+    ("daemon", "--resource-prefix=A --check-config", 2, ("--resource-prefix: 'A' is not a resource prefix",)),
+    ("daemon", "--config ./nowhere.json --check-config", 2, (". has c.json, odd.pcap, and no nowhere.json",)),
     ("rocectl", "-h", 0, ("rocectl pods",)),
     ("rocectl", "podz", 2, ("did you mean pods?",)),
     ("rocectl", "docter", 2, ("did you mean doctor?",)),
@@ -718,6 +750,18 @@ def an_edit_that_would_take_all_devices_waits():
 
 
 @check
+def a_misspelt_key_of_a_group_withdraws_nothing():
+    text = json.dumps({"groups": [{"name": "g", "match": {}, "pools": [daemon_judge.VF_POOL]}]})
+    with Node(text=text) as daemon:
+        kubelet = registered(daemon)
+        write(daemon.dir + "/config.json", text.replace('"pools"', '"pool"'))
+        eventually("refused", lambda: daemon.value("rocelet_config_ok") == 0)
+        assert 'unknown key (did you mean "pools"?); rocelet.dev/roce would be withdrawn' in daemon.get("/readyz"), daemon.get("/readyz")
+        assert kubelet.watch().is_alive()
+        kubelet.stop()
+
+
+@check
 def an_edit_that_would_take_all_devices_can_be_forced_or_refused():
     with Node(text=IN_USE) as daemon:
         pods = daemon_judge.PodResources(daemon.dir)
@@ -734,6 +778,148 @@ def an_edit_that_would_take_all_devices_can_be_forced_or_refused():
         eventually("accepted", lambda: daemon.value("rocelet_config_ok") == 1)
         kubelet.stop()
         pods.stop()
+
+
+@check
+def a_file_that_leaves_no_resource_is_refused():
+    """--check-config answers it with 2. A file that offers nothing on purpose is not."""
+    def ids():
+        return [d.ID for d in kubelet.watches["rocelet.dev/roce"].lists[-1]]
+    with Node() as daemon:
+        kubelet = registered(daemon)
+        before = ids()
+        write(daemon.dir + "/config.json", '{"resourceList": [{"resourceName": "a"}]}')
+        eventually("refused", lambda: daemon.value("rocelet_config_ok") == 0)
+        equal(daemon.value('rocelet_config_reloads_total{result="failed"}'), 1)
+        assert "no resource is left" in daemon.get("/readyz") and "no resource is left" in daemon.rocectl("doctor").out, daemon.get("/readyz")
+        assert kubelet.watches["rocelet.dev/roce"].is_alive()
+        equal(ids(), before)
+        write(daemon.dir + "/config.json", '{"pools": []}')
+        kubelet.watches["rocelet.dev/roce"].join(SOON)
+        eventually("right", lambda: daemon.value("rocelet_config_ok") == 1)
+        kubelet.stop()
+
+
+@check
+def a_wrong_value_is_refused_live_and_at_the_start():
+    """As any other: what is in use stays, and a start observes instead of ending."""
+    for text in ('{"listen": ":99999", "pools": []}', '{"cni-path": "bin"}', '{"tls-cert": "/x"}'):
+        key = text[2:].split('"')[0]
+        with Node() as daemon:
+            kubelet = registered(daemon)
+            write(daemon.dir + "/config.json", text)
+            eventually("refused", lambda: daemon.value("rocelet_config_ok") == 0)
+            eventually("the text of readyz", lambda: re.search(rf'the configuration file is refused: \S+config\.json:1: "{key}": ', daemon.get("/readyz")))
+            assert kubelet.watches["rocelet.dev/roce"].is_alive()
+            kubelet.stop()
+
+
+@check
+def an_ipam_plugin_that_is_missing_is_told_until_it_is_there():
+    """In doctor, in the text of readyz, in the status and in a metric; it may come, and go again."""
+    with tempfile.TemporaryDirectory() as plugins:
+        pools = [{"resourceName": "p", "selectors": {"pfNames": ["ens1np0"]}, "network": {"ipam": {"type": "whereabout", "range": "10.9.0.0/16"}}}]
+        with Node(pools=pools, flags=("--cni-path", plugins)) as daemon:
+            def status():
+                return daemon.rocectl("status").out
+
+            def is_told():
+                what = f'no IPAM plugin "whereabout" in {plugins} (--cni-path)'
+                eventually("the metric", lambda: daemon.value("rocelet_config_resources_unusable") == 1)
+                equal(daemon.value("rocelet_config_ok"), 1)
+                eventually("the text of readyz", lambda: daemon.get("/readyz") == f"ok\nrocelet.dev/p: {what}\n")
+                said = daemon.rocectl("doctor")
+                assert said.status == 1 and f"rocelet.dev/p: {what}" in said.out, said
+                assert "not all is well" in status() and what in status(), status()
+
+            def is_over():
+                eventually("the metric", lambda: daemon.value("rocelet_config_resources_unusable") == 0)
+                equal(daemon.get("/readyz"), "ok\n")
+                assert "IPAM" not in daemon.rocectl("doctor").out + status()
+            kubelet = registered(daemon)
+            is_told()
+            write(plugins + "/whereabout", "#!/bin/sh\n")
+            os.chmod(plugins + "/whereabout", 0o755)
+            is_over()
+            os.unlink(plugins + "/whereabout")
+            is_told()
+            daemon.configure(())
+            is_over()
+            kubelet.stop()
+
+
+class OfThisKernel(Node):
+    """Of which no flag says where sysfs is."""
+
+    def command(self):
+        daemon, config, path, _sysfs, _root, *flags = super().command()
+        return ["unshare", "-n", daemon, config, path, *flags]
+
+
+@check
+def a_sysfs_that_is_not_there_is_refused():
+    """It ended the daemon, after an edit that was accepted."""
+    configure('{"sysfs-root": "/nope"}')
+    said = Said([programs["daemon"], "--check-config", "--config", "c.json"])
+    equal((said.status, said.err), (2, 'rocelet: c.json:1: "sysfs-root": there is no folder /nope\n'))
+    with OfThisKernel(text='{"sysfs-root": "/nope"}') as daemon:
+        eventually("it observes", lambda: daemon.value("rocelet_config_ok") == 0)
+        status, text = daemon_judge.curl(daemon, "/readyz")
+        assert status == 503 and 'config.json:1: "sysfs-root": there is no folder /nope' in text, text
+        write(daemon.dir + "/config.json", "{}")
+        equal(daemon.process.wait(SOON), 0)
+    # A flag counts more than the file.
+    equal(rocelet("--check-config").status, 0)
+
+
+class Etc(Node):
+    """Its folder is /etc/rocelet, and the file is the one that is read without --config."""
+
+    def make(self, dir):
+        make_node(dir)
+        os.mkdir(dir + "/etc")
+
+    def configure(self, pools):
+        write(self.dir + "/etc/config.yaml", json.dumps({"pools": pools}))
+
+    def command(self):
+        daemon, *flags = daemon_judge.command(self.dir, self.dir)
+        mounts = 'mount -t tmpfs none /etc && mkdir /etc/rocelet && mount --bind "$0/etc" /etc/rocelet && exec "$@"'
+        return ["unshare", "-m", "sh", "-c", mounts, self.dir, daemon, *flags[2:]]
+
+
+@check
+def a_file_of_another_name_is_told():
+    """A ConfigMap whose key is not config.json: nothing is offered, and that is told wherever people look."""
+    with Etc() as daemon:
+        sentence = "/etc/rocelet has config.yaml, and no config.json"
+        eventually("the text of readyz", lambda: daemon.get("/readyz") == f"ok\n{sentence}\n")
+        said = daemon.rocectl("doctor")
+        assert said.status == 1 and sentence in said.out, said
+        said = daemon.rocectl("status")
+        assert "not all is well" in said.out and sentence in said.out, said
+        assert any(sentence in line for line in daemon.log), daemon.log
+        os.rename(daemon.dir + "/etc/config.yaml", daemon.dir + "/etc/config.json")
+        kubelet = registered(daemon)
+        eventually("ready", lambda: daemon.get("/readyz") == "ok\n")
+        os.rename(daemon.dir + "/etc/config.json", daemon.dir + "/etc/pools")
+        eventually("removed while it runs", lambda: "config.json was removed" in daemon.get("/readyz"))
+        kubelet.stop()
+    with Etc(flags=("--auth-token-file", "/etc/rocelet/config.yaml")) as daemon:
+        eventually("what another option names is not meant", lambda: daemon.get("/readyz") == "ok\n")
+
+
+@check
+def the_log_has_every_refusal():
+    """A quick hand at an editor: each text that differs is in the log."""
+    with Node(text=IN_USE) as daemon:
+        kubelet = registered(daemon, 2)
+        for i in range(40):
+            write(daemon.dir + "/config.json", '{"log-level": "loud%d"}' % i)
+            eventually("refused", lambda: f"loud{i}'" in daemon.get("/readyz"))
+        eventually("the last one", lambda: any("loud39'" in line for line in daemon.log))
+        equal([i for i in range(40) if not any(f"loud{i}'" in line for line in daemon.log)], [])
+        kubelet.stop()
 
 
 @check

@@ -105,10 +105,13 @@ class Daemon(base.Host):
         else:
             write(self.dir + "/config.json", text)
         environment = dict(os.environ, ASAN_OPTIONS="quarantine_size_mb=1", **dict(environment))
-        self.process = subprocess.Popen([*command(self.dir, self.dir), *flags], env=environment, stdin=subprocess.DEVNULL,
+        self.process = subprocess.Popen([*self.command(), *flags], env=environment, stdin=subprocess.DEVNULL,
                                         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         self.log = []
         threading.Thread(target=lambda: base.iter_lines(self.process.stderr, self.log), daemon=True).start()
+
+    def command(self):
+        return command(self.dir, self.dir)
 
     def configure(self, pools):
         write(self.dir + "/config.json", json.dumps({"pools": pools}))

@@ -28,7 +28,8 @@ from run_checks import run_checks  # noqa: E402
 
 # Rows that the daemon refuses, and a schema cannot: they relate several values, or are sums over an address.
 BEYOND = {
-    "an address that is none", "one out of range", "a port that is none",
+    "an address out of range", "a prefix of Kubernetes'", "a certificate without its key", "a key without its certificate, in a group",
+    "a key without its certificate, in another group", "a window in a group", "with a line break",
     "a user-space driver", "among others", "in one of several selectors", "vhost", "soft-RoCE where there is RDMA", "by its name", "an accelerator", "a slot",
     "network address", "broadcast address", "loopback", "multicast", "ips and ipam", "IPv6 with a small MTU", "priority without VLAN",
     "more least than most", "additionalInfo of no device",

@@ -10,6 +10,7 @@ run: {helm}
 proves: k8s/deploy docs/start/install.md
 when: turns
 """
+import glob
 import itertools
 import json
 import os
@@ -63,6 +64,11 @@ def template(values, release="rocelet", namespace="rocelet", version="1.35.0"):
     done = helm("template", release, CHART, "-n", namespace, "--kube-version", version, "-f", values_file(values))
     assert done.returncode == 0, f"{values}: {done.stderr}"
     return [d for d in yaml.safe_load_all(done.stdout) if d]
+
+
+def refused(values, *words):
+    done = helm("template", "rocelet", CHART, "-f", values_file(values))
+    assert done.returncode != 0 and all(word in done.stderr for word in words), f"{values}: {done.stderr}"
 
 
 def overlay(folder):
@@ -160,9 +166,9 @@ def links_are_made_with_the_plugin_and_removed_with_it():
     docs = by_kind(template({"mode": "multus", "cniLinks": ["sriov", "rdma"], "image": {"repository": "r.example/x", "tag": "7"}}))
     init, = docs["DaemonSet"]["spec"]["template"]["spec"]["initContainers"]
     assert init["args"] == ["--install-cni=/host/cni-bin", "--link=sriov,rdma"] and init["image"] == "r.example/x:7", init
-    for mode in MODES:
-        if mode != "multus":
-            assert template({"mode": mode, "cniLinks": ["sriov"]}) == template({"mode": mode}), mode
+    assert template({"mode": "multus-uninstall", "cniLinks": ["sriov"]}) == template({"mode": "multus-uninstall"})  # it finds them itself
+    for mode in MODES[:4]:
+        refused({"mode": mode, "cniLinks": ["sriov"]}, "cniLinks")
 
 
 @check
@@ -202,7 +208,7 @@ def alerts_link_to_the_addresses_of_the_values():
 
 @check
 def a_configuration_is_the_file_that_the_daemon_reads():
-    config = {"pools": [{"resourceName": "roce", "selectors": {"pfNames": ["ens1f0np0#0-3"]}}], "options": {"listen": "127.0.0.1:9907"}}
+    config = {"pools": [{"resourceName": "roce", "selectors": {"pfNames": ["ens1f0np0#0-3"]}}], "listen": "127.0.0.1:9907"}
     docs = by_kind(template({"config": config}))
     assert json.loads(docs["ConfigMap"]["data"]["config.json"]) == config
     volume, = [v for v in docs["DaemonSet"]["spec"]["template"]["spec"]["volumes"] if "configMap" in v]
@@ -257,7 +263,7 @@ def each_value_has_its_effect_in_each_mode():
     docs = template({"image": EFFECTS["image"][0]})
     assert container_of(docs)["imagePullPolicy"] == "Always"
     assert by_kind(docs)["DaemonSet"]["spec"]["template"]["spec"]["imagePullSecrets"] == [{"name": "s"}]
-    assert len(container_of(template({"mode": "native", "extraArgs": ["--x"]}))["args"]) == len(container_of(template({"mode": "native"}))["args"]) + 1
+    assert len(container_of(template({"mode": "native", "extraArgs": ["--no-bpf"]}))["args"]) == len(container_of(template({"mode": "native"}))["args"]) + 1
 
 
 @check
@@ -266,8 +272,39 @@ def a_wrong_value_is_refused_by_name():
                           ({"extraArgs": ["listen"]}, "extraArgs"), ({"image": {"pullPolicy": "Maybe"}}, "pullPolicy"), ({"podMonitor": {"enabled": "yes"}}, "podMonitor"), ({"podMonitor": {"endpoint": {"interval": "1s"}}}, "interval"),
                           ({"cniLinks": ["a,b"]}, "cniLinks"), ({"extraVolumes": [{"secret": {}}]}, "extraVolumes"),
                           ({"hostPaths": {"containerd": "run/k3s"}}, "containerd"), ({"hostPaths": {"socket": "/x"}}, "socket"), ({"seLinuxType": "a b"}, "seLinuxType"), ({"nodeFeatures": "on"}, "nodeFeatures")):
-        done = helm("template", "rocelet", CHART, "-f", values_file(values))
-        assert done.returncode != 0 and named in done.stderr, f"{values}: {done.stderr}"
+        refused(values, named)
+
+
+@check
+def a_value_that_kubernetes_would_refuse_is_refused():
+    for values, named in (({"podLabels": {"app.kubernetes.io/name": "x"}}, "podLabels"), ({"updateStrategy": {"type": "Foo"}}, "updateStrategy"),
+                          ({"updateStrategy": {"rollingUpdate": {"maxUnavailable": "a tenth"}}}, "maxUnavailable"), ({"resources": {"limits": {"memory": "lots"}}}, "memory"),
+                          ({"resources": {"limit": {}}}, "limit"), ({"extraVolumes": [{"name": "foo"}]}, "extraVolumes"), ({"extraVolumeMounts": [{"name": "foo"}]}, "mountPath"),
+                          ({"tolerations": [{"keys": "gpu"}]}, "tolerations"), ({"affinity": {"nodeAfinity": {}}}, "affinity")):
+        refused(values, named)
+    for values in ({"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "10%", "maxSurge": 0}}}, {"podLabels": {"app.kubernetes.io/part-of": "x"}},
+                   {"resources": {"limits": {"memory": "1.5Gi", "cpu": 2}, "requests": {"cpu": "100m", "memory": "1e9"}}}, {"tolerations": [{"operator": "Exists"}]}):
+        template(values)
+
+
+@check
+def a_flag_that_the_daemon_does_not_know_is_refused():
+    for flag in ("--nobpf", "--no-bpf=yes", "--log-level", "--listen", "--pools=x", "--"):
+        refused({"extraArgs": [flag]}, "extraArgs")
+    for flag in ("--no-bpf", "--no-bpf=false", "--log-level=debug", "--listen=", "--group=a", "--strict", "--mirrors=a,b", "--unprivileged"):
+        template({"extraArgs": [flag]})
+
+
+@check
+def a_configuration_that_the_daemon_refuses_is_refused():
+    for config, word in (({"network": []}, "network"), ({"pools": {}}, "pools"), ({"pools": [{"resourceName": "a/b", "selectors": {}}]}, "resourceName"),
+                         ({"listen": ":99999"}, "listen"), ({"groups": [{"name": "g", "pools": [{"resourceName": "p", "selector": {}}]}]}, "selector"),
+                         ({"resourceList": [{"resourceName": "a", "selectors": 5}]}, "selectors"), ({"cni-path": "bin"}, "cni-path")):
+        refused({"config": config}, "config", word)
+    for path in glob.glob(TOP + "/docs/examples/*.json"):
+        with open(path, encoding="utf-8") as f:
+            config = json.load(f)
+        assert json.loads(by_kind(template({"config": config}))["ConfigMap"]["data"]["config.json"]) == config, path
 
 
 def blocks_of_groups():

@@ -6,7 +6,7 @@
 
 KUBECTL is 1.21 or newer.
 
-The files of this folder are taken as they are. The DaemonSet, the ServiceAccount and what is for monitoring come from `kubectl kustomize`; of these, what
+The files of this folder are taken as they are; the schema of the values also gets that of the configuration file. The DaemonSet, the ServiceAccount and what is for monitoring come from `kubectl kustomize`; of these, what
 values.yaml has a key for becomes an expression. Packed the same each time: SOURCE_DATE_EPOCH, or 0, is the time of every file.
 """
 import gzip
@@ -200,6 +200,29 @@ def files_of_monitoring(kubectl):
         yield f"files/dashboards/{name}", text
 
 
+# Keys of docs/reference/config.schema.json that are no options.
+POOL_KEYS = {"$schema", "_comment", "groups", "pools", "resourceList", "configList", "mode", "pfNetdevices", "periodicUpdateInterval", "diagnosis"}
+
+
+def flags_pattern(config):
+    """Flags of the daemon, each with its value: the options of the configuration, and those that are flags only."""
+    switches = [key for key, value in config["properties"].items() if key not in POOL_KEYS and value.get("type") == "boolean"]
+    others = [key for key in config["properties"] if key not in POOL_KEYS and key not in switches]
+    return f"^--(({'|'.join([*switches, 'strict'])})(=(true|false))?|({'|'.join([*others, 'config', 'group'])})=.*)$"
+
+
+def values_schema(text):
+    """The values' schema, with that of the configuration file in it. Helm reads draft 7, which has no $defs."""
+    schema = json.loads(text)
+    with open(os.path.join(DEPLOY, "../../docs/reference/config.schema.json"), encoding="utf-8") as f:
+        config = json.loads(f.read().replace('"#/$defs/', '"#/definitions/'))
+    del config["$schema"], config["title"]
+    schema["definitions"].update(config.pop("$defs"))
+    schema["properties"]["config"] = {**config, "type": ["object", "null"]}
+    schema["properties"]["extraArgs"]["items"]["pattern"] = flags_pattern(config)
+    return json.dumps(schema, indent=1) + "\n"
+
+
 def files(kubectl, version):
     for folder, _, names in os.walk(HERE):
         for name in names:
@@ -207,7 +230,9 @@ def files(kubectl, version):
             if path != "chart.py" and not name.endswith(".pyc"):
                 with open(os.path.join(HERE, path), encoding="utf-8") as f:
                     text = f.read()
-                yield path, text.replace(": VERSION\n", f": {version}\n") if path == "Chart.yaml" else text
+                if path == "Chart.yaml":
+                    text = text.replace(": VERSION\n", f": {version}\n")
+                yield path, values_schema(text) if path == "values.schema.json" else text
     modes = {mode: {d["kind"]: d for d in render(kubectl, "overlays/" + mode)} for mode in MODES}
     yield "templates/serviceaccount.yaml", simple(modes["native"]["ServiceAccount"])
     yield "templates/daemonset.yaml", "".join(only(f'eq .Values.mode "{mode}"', daemonset(docs["DaemonSet"])) for mode, docs in modes.items())

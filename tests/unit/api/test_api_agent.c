@@ -125,11 +125,29 @@ static void test_parts_that_do_not_work(void **state)
 	json_decref(document);
 }
 
+static void test_a_configuration_that_lacks_something(void **state)
+{
+	struct pool_lack lack = {"a/b", "no IPAM plugin"};
+	struct config_state config = {.lacks = &lack, .n_lacks = 1};
+	const struct agent_input s = {.config = &config, .bpf = &no_bpf};
+	json_t *document = agent_of(&s);
+
+	(void)state;
+	assert_part(document, "configuration", 0, "1 of its pools cannot be used",
+		    "a/b: no IPAM plugin");
+	json_decref(document);
+	config = (struct config_state){.beside = "/etc has a, and no b"};
+	document = agent_of(&s);
+	assert_part(document, "configuration", 0, "there is no file", "/etc has a, and no b");
+	json_decref(document);
+}
+
 TEST_GROUP(api_agent)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_daemon_that_only_observes),
 		cmocka_unit_test(test_parts_that_do_not_work),
+		cmocka_unit_test(test_a_configuration_that_lacks_something),
 	};
 
 	return test_group_run(tests, NULL, NULL);

@@ -385,6 +385,26 @@ static void test_a_rejected_file_at_and_after_the_start(void **state)
 	}
 }
 
+static void test_what_a_valid_configuration_lacks(void **state)
+{
+	struct pool_lack lack = {"rocelet.dev/roce", "no IPAM plugin \"x\" in /bin (--cni-path)"};
+	const struct config_state config = {
+		.lacks = &lack, .n_lacks = 1, .beside = "/etc has a, and no b"};
+	struct host none = {0};
+	const struct doctor_input in = {.host = &none, .config = &config};
+	struct doctor d;
+
+	(void)state;
+	assert_int_equal(doctor_build(&d, &in), 0);
+	assert_int_equal(d.n, 2);
+	assert_int_equal(d.findings[0].kind, FINDING_CONFIG);
+	assert_string_equal(d.findings[0].object, "rocelet.dev/roce");
+	assert_string_equal(d.findings[0].what, lack.what);
+	assert_string_equal(d.findings[1].object, "");
+	assert_string_equal(d.findings[1].what, config.beside);
+	doctor_done(&d);
+}
+
 static void test_every_kind_and_reason_has_words(void **state)
 {
 	struct resource_device device = {.id = "0000:03:00.2"};
@@ -429,6 +449,7 @@ TEST_GROUP(doctor)
 		cmocka_unit_test(test_a_device_missing_in_its_pod_is_not_fixable),
 		cmocka_unit_test(test_what_no_repair_can_set_is_not_fixable),
 		cmocka_unit_test(test_a_rejected_file_at_and_after_the_start),
+		cmocka_unit_test(test_what_a_valid_configuration_lacks),
 		cmocka_unit_test(test_every_kind_and_reason_has_words),
 	};
 

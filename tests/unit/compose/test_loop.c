@@ -152,22 +152,6 @@ static void test_a_root_that_is_not_there_is_one_sentence(void **state)
 	assert_non_null(strstr(e.msg, "/nonexistent"));
 }
 
-static void test_a_port_in_use_stops_the_start_cleanly(void **state)
-{
-	static struct options o;
-	struct err e = {0};
-	(void)state;
-
-	tree = tmptree_new();
-	make_tree(tree);
-	set_options(&o, tree);
-	strcpy(o.listen, "127.0.0.1:not-a-port");
-	log_init(LOG_LVL_ERROR, LOG_FORMAT_TEXT);
-	assert_true(run(&o, &e) < 0);
-	assert_non_null(strstr(e.msg, "not-a-port"));
-	tmptree_free(tree);
-}
-
 TEST_GROUP(loop)
 {
 	const struct CMUnitTest tests[] = {
@@ -175,7 +159,6 @@ TEST_GROUP(loop)
 		cmocka_unit_test(test_a_new_value_reaches_the_page_with_the_next_sample),
 		cmocka_unit_test(test_a_changed_port_setting_is_shown),
 		cmocka_unit_test(test_a_root_that_is_not_there_is_one_sentence),
-		cmocka_unit_test(test_a_port_in_use_stops_the_start_cleanly),
 	};
 
 	return test_group_run(tests, NULL, NULL);

@@ -120,6 +120,9 @@ static void test_bad_flags_get_one_sentence_that_names_them(void **state)
 		{{"-x"}, "unexpected argument '-x', see --help"},
 		{{"--bpf-memory", "0"}, "--bpf-memory: 0 is not between 1 and 65536"},
 		{{"--help=1"}, "--help takes no value"},
+		{{"--listen", "9907"}, "--listen: '9907' is not ADDR:PORT, [V6]:PORT or :PORT"},
+		{{"--resource-prefix", "kubernetes.io"},
+		 "--resource-prefix: 'kubernetes.io' belongs to Kubernetes"},
 		{{"--config", "/nonexistent/rocelet.json"},
 		 "/nonexistent/rocelet.json: No such file or directory"},
 	};
@@ -183,6 +186,25 @@ static void test_a_bad_config_names_file_line_and_key_and_changes_nothing(void *
 		{"{\"BASIC-AUTH-FILE\": 1}",
 		 "c.json:1: unknown key \"BASIC-AUTH-FILE\", write \"basic-auth-file\""},
 		{"[]", "c.json:1: the file is not a JSON object"},
+		{"null", "c.json:1: the file is not a JSON object"},
+		{" \n", "c.json:1: the file is empty; write {} to offer nothing"},
+		{"{\n\"listen\": \":99999\"}",
+		 "c.json:2: \"listen\": ':99999' is not ADDR:PORT, [V6]:PORT or :PORT"},
+		{"{\"listen\": \"node-1:80\"}",
+		 "c.json:1: \"listen\": 'node-1' is not an IP address"},
+		{"{\"state-dir\": \"a/b\"}",
+		 "c.json:1: \"state-dir\": 'a/b' does not begin with \"/\""},
+		{"{\"state-dir\": \"\"}", "c.json:1: \"state-dir\": is empty"},
+		{"{\"cni-path\": \"/a::b\"}",
+		 "c.json:1: \"cni-path\": 'b' does not begin with \"/\""},
+		{"{\"sysfs-root\": \"/nonexistent\"}",
+		 "c.json:1: \"sysfs-root\": there is no folder /nonexistent"},
+		{"{\"resource-prefix\": \"a_b\"}",
+		 "c.json:1: \"resource-prefix\": 'a_b' is not a resource prefix: a DNS name in lower "
+		 "case"},
+		{"{\"kind\": \"Pod\",\n\"apiVersion\": \"v1\"}",
+		 "c.json:1: \"kind\": the file is a manifest (Pod), not a configuration; write what is "
+		 "below \"data\" of a ConfigMap"},
 	};
 	(void)state;
 
@@ -267,6 +289,85 @@ static void test_unknown_keys_are_warned_about_with_a_suggestion(void **state)
 	assert_int_equal(w.n, 2);
 }
 
+static void test_keys_of_other_places_are_named(void **state)
+{
+	static const struct {
+		const char *text, *sentence;
+	} cases[] = {
+		{"{\"network\": []}", "c.json:1: unknown key \"network\" (did you mean \"pools\"? "
+				      "\"network\" is a key of its items), ignoring it"},
+		{"{\"networks\": []}",
+		 "c.json:1: unknown key \"networks\" (did you mean \"pools\"? "
+		 "\"network\" is a key of its items), ignoring it"},
+		{"{\n\"config\": \"x\"}",
+		 "c.json:2: \"config\" is a flag, not a key of the file, ignoring it"},
+		{"{\"proc-root\": \"/nonexistent\"}",
+		 "c.json:1: \"proc-root\": there is no folder /nonexistent"},
+	};
+	(void)state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		VARS;
+		assert_int_equal(parse(&o, cases[i].text, &w, &e), 0);
+		assert_int_equal(w.n, 1);
+		assert_string_equal(w.last, cases[i].sentence);
+	}
+}
+
+/* A flag is typed in a folder, the file is not. */
+static void test_a_flag_may_be_relative(void **state)
+{
+	char here[PATH_MAX], wanted[PATH_MAX + 64], *text;
+	VARS;
+	(void)state;
+	assert_int_equal(LOAD("--state-dir", "a/b", "--cni-path", "bin:/bin", "--sysfs-root", "x"),
+			 0);
+	assert_string_equal(o.state_dir, "a/b");
+	text = options_json(&o, NULL);
+	assert_non_null(getcwd(here, sizeof(here)));
+	snprintf(wanted, sizeof(wanted), "\"cni-path\": \"%s/bin:/bin\"", here);
+	assert_non_null(strstr(text, wanted));
+	assert_int_equal(parse(&o, text, &w, &e), -EINVAL); /* there is no such sysfs */
+	assert_non_null(strstr(e.msg, "there is no folder"));
+	free(text);
+}
+
+static int load_text(struct options *o, struct err *e, const char *text, const char *const *flags)
+{
+	char path[] = "/tmp/rocelet-options-XXXXXX";
+	const char *args[8] = {"--config", path};
+	struct warnings w = {0};
+	enum option_action action;
+	int fd = mkstemp(path), r;
+
+	for (size_t i = 0; flags[i]; i++)
+		args[2 + i] = flags[i];
+	assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+	close(fd);
+	r = load(o, &action, &w, e, args);
+	unlink(path);
+	return r;
+}
+
+static void test_a_certificate_needs_its_key(void **state)
+{
+	static const char *const none[] = {NULL}, *const key[] = {"--tls-key", "/k", NULL},
+				 *const cert[] = {"--tls-cert", "/c", NULL};
+	VARS;
+	(void)state;
+
+	assert_int_equal(load_text(&o, &e, "{\n\"tls-cert\": \"/c\"}", none), -EINVAL);
+	assert_non_null(strstr(e.msg, ":2: \"tls-cert\": is given without tls-key"));
+	assert_int_equal(load_text(&o, &e,
+				   "{\"groups\": [{\"name\": \"g\", \"match\": {},\n\n\"tls-key\": "
+				   "\"/k\"}]}",
+				   none),
+			 -EINVAL);
+	assert_non_null(strstr(e.msg, ":3: \"tls-key\": is given without tls-cert"));
+	assert_int_equal(load_text(&o, &e, "{\"tls-cert\": \"/c\"}", key), 0);
+	assert_int_equal(load_text(&o, &e, "{}", cert), 0); /* http_wiring.c serves nothing */
+}
+
 static void test_keys_of_pools_are_left_to_their_reader(void **state)
 {
 	VARS;
@@ -331,7 +432,7 @@ static void test_printed_config_reads_back_the_same(void **state)
 	VARS;
 	(void)state;
 
-	assert_int_equal(LOAD("--listen", "x\"y", "--sample-interval", "0.125", "--compat",
+	assert_int_equal(LOAD("--state-dir", "/x\"y", "--sample-interval", "0.125", "--compat",
 			      "node_exporter", "--optional-counters", "a,b"),
 			 0);
 	text = options_json(&o, NULL);
@@ -484,6 +585,9 @@ TEST_GROUP(options)
 		cmocka_unit_test(test_another_language_is_named),
 		cmocka_unit_test(test_broken_json_is_not_quoted),
 		cmocka_unit_test(test_unknown_keys_are_warned_about_with_a_suggestion),
+		cmocka_unit_test(test_keys_of_other_places_are_named),
+		cmocka_unit_test(test_a_flag_may_be_relative),
+		cmocka_unit_test(test_a_certificate_needs_its_key),
 		cmocka_unit_test(test_keys_of_pools_are_left_to_their_reader),
 		cmocka_unit_test(test_flags_win_over_the_file),
 		cmocka_unit_test(test_options_overridden_by_flags),

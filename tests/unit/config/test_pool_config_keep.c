@@ -150,6 +150,9 @@ static void test_a_probable_mistake_withdraws_nothing(void **state)
 		{"{" LIST_OF(ITEM("b", "p1")) "," LIST_OF(ITEM("a", "p1")) "}",
 		 "c.json:1: duplicate object key near '\"resourceList\"', the last one counts; "
 		 "rocelet.dev/a would be withdrawn"},
+		/* --check-config answers it with 2. */
+		{LIST(WRONG("z")), "c.json:1: \"selectors\": is neither an object nor a list of "
+				   "objects; no resource is left"},
 		{"{\"resourceList\":[{\"resourcePrefx\":\"x.y\"," ITEM_OF("a", "p0") "}]}",
 		 "c.json:1: \"resourcePrefx\": unknown key (did you mean \"resourcePrefix\"?); "
 		 "rocelet.dev/a would be withdrawn"},

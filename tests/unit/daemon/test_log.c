@@ -288,6 +288,28 @@ static const char *log_many(struct log_site *site, unsigned n)
 	return capture_end(&captured);
 }
 
+/* Only a text that repeats the last one is held back. */
+static void test_answers_are_not_dropped(void **state)
+{
+	struct log_site site = {.is_answer = true};
+	char msg[32];
+	(void)state;
+
+	log_init(LOG_LVL_DEBUG, LOG_FORMAT_TEXT);
+	capture_start(&captured);
+	for (unsigned i = 0; i < 4 * LOG_BURST; i++) {
+		snprintf(msg, sizeof(msg), "edit %u", i);
+		log_fields(&site, LOG_LVL_WARN, "m", msg, NULL, 0);
+	}
+	assert_int_equal(count_lines(capture_end(&captured)), 4 * LOG_BURST);
+	capture_start(&captured);
+	log_fields(&site, LOG_LVL_WARN, "m", msg, NULL, 0);
+	assert_string_equal(capture_end(&captured), "");
+	capture_start(&captured);
+	log_fields(&site, LOG_LVL_WARN, "m", "another", NULL, 0);
+	assert_non_null(strstr(capture_end(&captured), "another (1 such lines dropped before)"));
+}
+
 static void test_a_call_site_is_rate_limited(void **state)
 {
 	struct log_site site = {0}, other = {0};
@@ -334,6 +356,7 @@ TEST_GROUP(log)
 		cmocka_unit_test(test_fields_of_a_text_line),
 		cmocka_unit_test(test_fields_of_a_json_line),
 		cmocka_unit_test(test_overlong_fields_are_cut_and_the_line_stays_valid),
+		cmocka_unit_test(test_answers_are_not_dropped),
 		cmocka_unit_test(test_a_call_site_is_rate_limited),
 		cmocka_unit_test(test_a_long_silence_earns_no_more_than_a_burst),
 	};

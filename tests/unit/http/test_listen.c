@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "listen.h"
+#include "listen_address.h"
 #include "test_group.h"
 
 #include <fcntl.h>
@@ -62,6 +63,22 @@ static void test_addresses(void **state)
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		if (listen_address_parse(bad[i], &a))
 			fail_msg("\"%s\" is no address", bad[i]);
+}
+
+static void test_an_address_must_be_numeric(void **state)
+{
+	static const char *const good[] = {":1", "127.0.0.1:1", "[::1]:1", "[fe80::1%later]:1"};
+	struct listen_address a;
+	struct err e;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+		assert_int_equal(listen_address_read(good[i], &a, &e), 0);
+	assert_string_equal(a.host, "fe80::1%later");
+	assert_int_equal(listen_address_read("node-1:80", &a, &e), -EINVAL);
+	assert_string_equal(e.msg, "'node-1' is not an IP address");
+	assert_int_equal(listen_address_read("::1:80", &a, &e), -EINVAL);
+	assert_string_equal(e.msg, "'::1:80' is not ADDR:PORT, [V6]:PORT or :PORT");
 }
 
 static bool connects(const struct sockaddr *sa, socklen_t len)
@@ -132,7 +149,7 @@ static void test_tcp_failures_are_sentences(void **state)
 	assert_int_equal(e.code, -EADDRINUSE);
 	assert_non_null(strstr(e.msg, "Address already in use"));
 	assert_int_equal(listen_tcp("localhost:1", NULL, &e), -EINVAL);
-	assert_non_null(strstr(e.msg, "\"localhost\" is not an IP address"));
+	assert_non_null(strstr(e.msg, "'localhost' is not an IP address"));
 	assert_int_equal(listen_tcp("9907", NULL, &e), -EINVAL);
 	assert_non_null(strstr(e.msg, "ADDR:PORT"));
 	assert_int_equal(listen_tcp("203.0.113.1:0", NULL, &e), -EADDRNOTAVAIL);
@@ -278,6 +295,7 @@ TEST_GROUP(listen)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_addresses),
+		cmocka_unit_test(test_an_address_must_be_numeric),
 		cmocka_unit_test(test_all_addresses_means_both_families),
 		cmocka_unit_test(test_tcp_failures_are_sentences),
 		cmocka_unit_test(test_the_file_has_exactly_the_mode),
