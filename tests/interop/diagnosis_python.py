@@ -352,10 +352,10 @@ def a_pods_port_that_goes_down_alone():
 @check
 def one_cable_is_one_verdict():
     with Node({"settle_seconds": 5, "port_off_seconds": 2}) as node, Pods(node, "llm-0", "llm-1"):
-        ports = [node.story(device) for device in (PF, VF, "mlx5_3")]
+        ports = [node.story(device) for device in (PF, VF, "mlx5_4")]
         for story in ports:
             story.play(TRAFFIC)
-        for device in (PF, VF, "mlx5_3"):
+        for device in (PF, VF, "mlx5_4"):
             node.judged(device)
         eventually("the pods are known", lambda: sum(p["held"] for p in node.diagnosis()["ports"]) == 2)
         node.judge_more(60)  # until their links are judged
@@ -379,8 +379,8 @@ def one_cable_is_one_verdict():
         node.link("ens1np0", True)
         ports[0].state(*UP)
         ports[1].state(*UP)
-        eventually("that VF's own verdict", lambda: node.verdict("mlx5_3", "port_off"))
-        eventually("the end of the cable's", lambda: set(node.series()) == {("mlx5_3", "port_off")})
+        eventually("that VF's own verdict", lambda: node.verdict("mlx5_4", "port_off"))
+        eventually("the end of the cable's", lambda: set(node.series()) == {("mlx5_4", "port_off")})
 
 
 @check
@@ -541,7 +541,7 @@ def a_device_that_vanishes_closes_its_verdict():
         remove_rdma(node, VF)
         eventually("its end", lambda: node.series() == {})
         end, = node.events("DiagnosisEnd", "fabric_congestion")
-        assert end["message"].endswith("over, the port was removed"), end
+        assert "over, the port was removed, lasted " in end["message"], end
         equal(end["device"], VF_FUNCTION)
         equal((node.watch(VF), node.verdict(VF, "fabric_congestion")), (None, None))
         node.judge_more(5)
