@@ -17,10 +17,13 @@ static bool api_is_of_function(const char *function, const struct rdma_dev *dev,
 	return v && (strcmp(v->function, function) == 0 || strcmp(v->device, function) == 0);
 }
 
-static bool concerns_pod(const char *pod, const struct verdict *v)
+static bool concerns_pod(const char *pod, const struct diagnosis_report *r, const struct verdict *v)
 {
-	for (uint32_t i = 0; v && i < v->n_pods && i < VERDICT_PODS_MAX; i++)
-		if (api_names_pod(pod, v->pods[i].namespace, v->pods[i].name))
+	const struct observed_pod *of;
+	size_t pos = 0;
+
+	while (v && (of = verdict_next_pod(v, r->verdicts, r->n_verdicts, &pos)) != NULL)
+		if (api_names_pod(pod, of->namespace, of->name))
 			return true;
 	return false;
 }
@@ -38,7 +41,8 @@ static bool is_held_by(const struct diagnosis_query *q, const char *device,
 
 /* A device that was just removed is no longer in the host's list: its verdicts name its
  * function. */
-static bool api_diagnosis_is_wanted(const struct diagnosis_query *q, const char *device,
+static bool api_diagnosis_is_wanted(const struct diagnosis_report *r,
+				    const struct diagnosis_query *q, const char *device,
 				    const struct verdict *v)
 {
 	const struct rdma_dev *dev;
@@ -48,7 +52,7 @@ static bool api_diagnosis_is_wanted(const struct diagnosis_query *q, const char 
 	dev = host_rdma_in(q->host, NSID_HOST, device);
 	if (q->function && !api_is_of_function(q->function, dev, v))
 		return false;
-	return !q->pod || concerns_pod(q->pod, v) || is_held_by(q, device, dev);
+	return !q->pod || concerns_pod(q->pod, r, v) || is_held_by(q, device, dev);
 }
 
 static void api_add_verdicts(struct json_out *o, const struct diagnosis_report *r,
@@ -58,8 +62,8 @@ static void api_add_verdicts(struct json_out *o, const struct diagnosis_report *
 	for (size_t i = 0; i < r->n_verdicts; i++) {
 		const struct verdict *v = &r->verdicts[i];
 
-		if (verdict_is_reported(v) && api_diagnosis_is_wanted(q, v->device, v))
-			json_out_value(o, NULL, verdict_json(v));
+		if (verdict_is_reported(v) && api_diagnosis_is_wanted(r, q, v->device, v))
+			json_out_value(o, NULL, verdict_json(v, r->verdicts, r->n_verdicts));
 	}
 	json_out_close(o, ']');
 }
@@ -90,7 +94,8 @@ static void api_add_undecided(struct json_out *o, const struct diagnosis_report 
 {
 	json_out_open(o, "undecided", '[');
 	for (size_t i = 0; i < r->n_ports; i++)
-		if (r->ports[i].undecided && api_diagnosis_is_wanted(q, r->ports[i].device, NULL))
+		if (r->ports[i].undecided &&
+		    api_diagnosis_is_wanted(r, q, r->ports[i].device, NULL))
 			api_add_undecided_of(o, &r->ports[i]);
 	json_out_close(o, ']');
 }
@@ -111,14 +116,15 @@ static void api_add_ports(struct json_out *o, const struct diagnosis_report *r,
 {
 	json_out_open(o, "notTheNetwork", '[');
 	for (size_t i = 0; i < r->n_ports; i++)
-		if (r->ports[i].clear_ms && api_diagnosis_is_wanted(q, r->ports[i].device, NULL)) {
+		if (r->ports[i].clear_ms &&
+		    api_diagnosis_is_wanted(r, q, r->ports[i].device, NULL)) {
 			api_open_port(o, &r->ports[i]);
 			json_out_close(o, '}');
 		}
 	json_out_close(o, ']');
 	json_out_open(o, "ports", '[');
 	for (size_t i = 0; i < r->n_ports; i++)
-		if (api_diagnosis_is_wanted(q, r->ports[i].device, NULL))
+		if (api_diagnosis_is_wanted(r, q, r->ports[i].device, NULL))
 			api_diagnosis_add_port(o, &r->ports[i]);
 	json_out_close(o, ']');
 }

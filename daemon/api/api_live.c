@@ -100,7 +100,8 @@ static void api_live_add_verdicts(struct json_out *o, const struct diagnosis_rep
 
 			if (verdict_is_reported(v) && (int)v->severity == severity &&
 			    n++ < LIVE_VERDICTS_MAX)
-				json_out_value(o, NULL, verdict_json(v));
+				json_out_value(o, NULL,
+					       verdict_json(v, r->verdicts, r->n_verdicts));
 		}
 	json_out_close(o, ']');
 	json_out_number(o, "verdictCount", n);

@@ -19,7 +19,7 @@ static const char *const verdict_keys[] = {
 /* NULL: out of memory. */
 static json_t *own_verdict(const struct verdict *v)
 {
-	json_t *all = verdict_json(v), *ret = json_object();
+	json_t *all = verdict_json(v, NULL, 0), *ret = json_object();
 	bool ok = all && ret;
 
 	for (size_t i = 0; ok && i < ARRAY_SIZE(verdict_keys); i++)
@@ -49,7 +49,7 @@ static void api_pod_add_verdicts(struct json_out *o, const struct diagnosis_repo
 	for (size_t i = 0; i < r->n_verdicts; i++) {
 		const struct verdict *v = &r->verdicts[i];
 
-		if (verdict_is_reported(v) && strcmp(v->device, dev->name) == 0)
+		if (verdict_is_own(v) && strcmp(v->device, dev->name) == 0)
 			json_out_value(o, NULL, own_verdict(v));
 	}
 }

@@ -12,11 +12,12 @@
 #define TIMES	   "time:t? timeMs:i? "
 #define PCIE_SPEED "speed:i maxSpeed:i width:i maxWidth:i "
 #define VERDICT                                                                                    \
-	PORT_NAME "netdev:s? function:s? cause:s rule:s severity:s level:i confidence:n? "         \
-		  "onset:t? onsetMs:i firstMoved:s? firstSignal:s? sameSample:b "                  \
-		  "clearingSinceMs:i? evidence:[Evidence] pods:[VerdictPod] podCount:i peer:s? "   \
-		  "managementPort:b symptoms:[s] sentence:s remark:s? advice:s disproof:s "        \
-		  "runbook:s "
+	PORT_NAME                                                                                  \
+		"netdev:s? function:s? cause:s rule:s severity:s level:i confidence:n? "           \
+		"onset:t? onsetMs:i firstMoved:s? firstSignal:s? sameSample:b "                    \
+		"clearingSinceMs:i? evidence:[Evidence] pods:[VerdictPod] podCount:i role:s "      \
+		"peer:s? managementPort:b symptoms:[s] sentence:s remark:s? advice:s disproof:s "  \
+		"runbook:s "
 
 static const struct schema_object objects[] = {
 	{"Error", "error:s"},
@@ -84,7 +85,7 @@ static const struct schema_object objects[] = {
 			    "ports:[WatchedPort]"},
 	{"Verdict", VERDICT},
 	{"EndedVerdict", VERDICT "ended:t? endedMs:i endedAs:s?"},
-	{"Evidence", "name:s value:n? unit:s? threshold:n?"},
+	{"Evidence", "name:s value:n? word:s? unit:s? threshold:n?"},
 	{"VerdictPod", "namespace:s? name:s?"},
 	{"Undecided", PORT_NAME "cause:s why:s"},
 	{"PortName", PORT_NAME},

@@ -180,7 +180,7 @@ static void add_event(struct replay *r, const struct verdict *v)
 	json_t *event = json_pack("{sf ss ss? sf so}", "t", seconds_of(r->now_ms), "event",
 				  verdict_change_name(v->change), "reason",
 				  closed ? close_reason_name(v->closed) : NULL, "onset",
-				  seconds_of(v->onset_ms), "verdict", verdict_json(v));
+				  seconds_of(v->onset_ms), "verdict", verdict_json(v, NULL, 0));
 
 	fputs(r->told ? ",\n" : "\n", r->out);
 	if (!event || json_dumpf(event, r->out, JSON_STYLE) < 0)

@@ -21,6 +21,7 @@ enum cause {
 	CAUSE_BLIND_SPOT,
 	/* Link */
 	CAUSE_LINK_FLAP,
+	CAUSE_PORT_OFF,
 	CAUSE_PORT_NEVER_UP,
 	CAUSE_BAD_LINK,
 	CAUSE_PRE_FEC_ERRORS,
@@ -92,6 +93,7 @@ struct cause_row {
 	const char *number;	/* in the table of telemetry rules; "" = our own rule */
 	rule_fn *rule;		/* NULL: cannot be decided on one node alone */
 	uint64_t explains;	/* causes on the same port that are its symptoms */
+	uint64_t explains_vfs;	/* causes on the ports of the port's VFs that are its symptoms */
 	uint64_t yields;	/* causes that it is a symptom of, if its finding sets `yields` */
 	const char *sentence;	/* what is wrong, for people */
 	const char *advice;	/* what to do */
@@ -108,6 +110,8 @@ struct cause_row {
 	bool has_signal;
 	bool needs_traffic;	       /* no verdict is possible without traffic */
 	bool needs_congestion_control; /* not judged if none is expected; info if unknown */
+	bool pods_cause_it;	       /* the pods of its verdicts are at fault, not affected */
+	bool less_is_worse; /* the smaller the value of the evidence, the worse the fault */
 };
 
 const struct cause_row *cause_row(enum cause);

@@ -20,6 +20,10 @@
 #define SLOW_RECEIVERS (B(SLOW_RECEIVER) | B(SLOW_RECEIVER_NIC_CACHE) | B(SLOW_RECEIVER_PCIE))
 #define STORM_SYMPTOMS                                                                             \
 	(PATH_SYMPTOMS | QUEUE_SYMPTOMS | SLOW_RECEIVERS | B(GLOBAL_PAUSE) | B(JOB_ENDED))
+/* Symptoms of a port that is down. */
+#define DOWN_SYMPTOMS                                                                              \
+	(STORM_SYMPTOMS | B(PAUSE_STORM_SOURCE) | B(PAUSE_STORM_VICTIM) | B(APPLICATION_ERROR) |   \
+	 B(GID_MOVED) | B(MTU_MISMATCH) | B(PFC_MISMATCH))
 
 static const struct cause_row rows[N_CAUSES] = {
 	[CAUSE_NIC_STUCK] =
@@ -29,7 +33,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			rule_nic_stuck,
 			.severity = SEVERITY_CRITICAL,
 			.release = LIMIT_release_link_seconds,
-			.explains = STORM_SYMPTOMS | B(LINK_FLAP) | B(BAD_LINK) |
+			.explains = STORM_SYMPTOMS | B(LINK_FLAP) | B(PORT_OFF) | B(BAD_LINK) |
 				    B(PAUSE_STORM_SOURCE) | B(PORT_NEVER_UP) | B(NIC_RESET) |
 				    B(CONTRADICTING_COUNTERS),
 			.sentence = "the NIC's firmware or driver has stopped working",
@@ -103,15 +107,30 @@ static const struct cause_row rows[N_CAUSES] = {
 			rule_link_flap,
 			.severity = SEVERITY_CRITICAL,
 			.release = LIMIT_release_link_seconds,
-			.explains = STORM_SYMPTOMS | B(BAD_LINK) | B(PAUSE_STORM_SOURCE) |
-				    B(PAUSE_STORM_VICTIM) | B(APPLICATION_ERROR) | B(GID_MOVED) |
-				    B(MTU_MISMATCH) | B(PFC_MISMATCH),
+			.explains = DOWN_SYMPTOMS | B(PORT_OFF) | B(BAD_LINK),
+			.explains_vfs = B(LINK_FLAP) | B(PORT_OFF) | B(PORT_NEVER_UP),
 			.sentence = "the link went down",
 			.advice =
 				"check cable, optic and switch port; queue pairs created before must be created again",
 			.disproof = "the port or the switch port was taken down on purpose",
 			.source =
 				"nebius/soperator#481; NVSentinel; gpud's rules of flaps and drops",
+		},
+	[CAUSE_PORT_OFF] =
+		{
+			"port_off",
+			"",
+			rule_port_off,
+			.severity = SEVERITY_WARNING,
+			.release = LIMIT_release_seconds,
+			.explains = DOWN_SYMPTOMS,
+			.sentence =
+				"the port of a pod's device is down, although no link went down",
+			.advice =
+				"it was set down in the pod (ip link set net1 up), or by its VF link state (ip link set PF vf N state auto); then restart what used its queue pairs",
+			.disproof = "the pod does not use the device",
+			.source =
+				"a VF with its link state disabled loses its traffic while its PF and every counter look healthy",
 		},
 	[CAUSE_PORT_NEVER_UP] =
 		{
@@ -163,6 +182,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			"link_degraded",
 			"",
 			rule_link_degraded,
+			.less_is_worse = true,
 			.severity = SEVERITY_WARNING,
 			.release = LIMIT_release_link_seconds,
 			.sentence = "the link is slower than before, or than its siblings' links",
@@ -277,6 +297,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			"pcie_degraded",
 			"",
 			rule_pcie_degraded,
+			.less_is_worse = true,
 			.severity = SEVERITY_WARNING,
 			.release = LIMIT_release_seconds,
 			.sentence =
@@ -441,7 +462,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			rule_noisy_neighbour,
 			.severity = SEVERITY_WARNING,
 			.release = LIMIT_release_seconds,
-			.needs_traffic = true,
+			.pods_cause_it = true,
 			.explains = B(FABRIC_CONGESTION) | B(INCAST) | SLOW_RECEIVERS |
 				    B(PAUSED_BY_NETWORK),
 			.sentence = "one VF uses nearly all of a congested port that others share",
@@ -532,6 +553,7 @@ static const struct cause_row rows[N_CAUSES] = {
 			"rail_behind",
 			"",
 			rule_rail_behind,
+			.less_is_worse = true,
 			.severity = SEVERITY_INFO,
 			.release = LIMIT_release_seconds,
 			/* Any other cause on the port explains it. */

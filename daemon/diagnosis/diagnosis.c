@@ -305,6 +305,19 @@ static int observe(struct diagnosis *d, const struct observation *all, size_t i)
 	return r;
 }
 
+/* The watched port of a VF's PF. NULL: it is no VF, or that port is not in the sample. */
+static const struct watched_port *pf_of(const struct diagnosis *d, const struct observation *all,
+					size_t port)
+{
+	const struct port_observation *vf = &all->ports[port];
+
+	for (size_t i = 0; vf->parent[0] && i < all->n_ports; i++)
+		if (strcmp(all->ports[i].function, vf->parent) == 0 &&
+		    all->ports[i].port == vf->port)
+			return d->observed[i];
+	return NULL;
+}
+
 /* Samples at the usual interval have no gap between them, however long it is. */
 static void follow_time(struct diagnosis *d)
 {
@@ -342,8 +355,11 @@ int diagnosis_tick(struct diagnosis *d, const struct observation *all)
 			continue;
 		if (judge_port(d, all, i, d->observed[i]) < 0)
 			r = -ENOMEM;
-		verdicts_explain(d, d->observed[i]);
 	}
+	for (size_t i = 0; i < all->n_ports; i++)
+		if (d->observed[i] && d->observed[i]->latches.first)
+			verdicts_explain(d, d->observed[i], pf_of(d, all, i));
+	verdicts_gather(d);
 	if (!all->partial)
 		miss_others(d);
 	return r;

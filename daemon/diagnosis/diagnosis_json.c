@@ -22,13 +22,9 @@ static json_t *utc_json(uint64_t unix_ms)
 
 static json_t *name_json(const struct evidence *e)
 {
-	char name[160];
-	const char *mark = strchr(e->name, '#');
+	char name[EVIDENCE_NAME_SIZE];
 
-	if (e->number < 0 || !mark)
-		return json_string(e->name);
-	snprintf(name, sizeof(name), "%.*s%d%s", (int)(mark - e->name), e->name, e->number,
-		 mark + 1);
+	evidence_name(e, name);
 	return json_string(name);
 }
 
@@ -39,21 +35,24 @@ static json_t *evidence_json(const struct verdict *v)
 	for (unsigned i = 0; list && i < v->n_evidence; i++) {
 		const struct evidence *e = &v->evidence[i];
 
-		list = json_push(list, json_pack("{so so so so}", "name", name_json(e), "value",
-						 number_json(e->value), "unit", json_text(e->unit),
-						 "threshold", number_json(e->threshold)));
+		list = json_push(list, json_pack("{so so so so so}", "name", name_json(e), "value",
+						 number_json(e->value), "word", json_text(e->word),
+						 "unit", json_text(e->unit), "threshold",
+						 number_json(e->threshold)));
 	}
 	return list;
 }
 
-static json_t *diagnosis_json_pods_json(const struct verdict *v)
+static json_t *diagnosis_json_pods_json(const struct verdict *v, const struct verdict *all,
+					size_t n_all)
 {
+	const struct observed_pod *pod;
 	json_t *list = json_array();
+	size_t pos = 0;
 
-	for (uint32_t i = 0; list && i < v->n_pods && i < VERDICT_PODS_MAX; i++)
-		list = json_push(list,
-				 json_pack("{so so}", "namespace", json_text(v->pods[i].namespace),
-					   "name", json_text(v->pods[i].name)));
+	while (list && (pod = verdict_next_pod(v, all, n_all, &pos)) != NULL)
+		list = json_push(list, json_pack("{so so}", "namespace", json_text(pod->namespace),
+						 "name", json_text(pod->name)));
 	return list;
 }
 
@@ -72,12 +71,12 @@ static json_t *runbook_json(const struct cause_row *row)
 	return json_sprintf(CAUSE_RUNBOOK "#%s", row->name);
 }
 
-json_t *verdict_json(const struct verdict *v)
+json_t *verdict_json(const struct verdict *v, const struct verdict *all, size_t n_all)
 {
 	const struct cause_row *row = cause_row(v->cause);
 
 	return json_pack(
-		"{so si so so ss ss ss si so so so so so sb so so so si so sb so ss so ss ss so}",
+		"{so si so so ss ss ss si so so so so so sb so so so si ss so sb so ss so ss ss so}",
 		"device", json_text(v->device), "port", (int)v->port, "netdev",
 		json_text(v->netdev), "function", json_text(v->function), "cause", row->name,
 		"rule", row->number, "severity", severity_name(v->severity), "level",
@@ -86,16 +85,16 @@ json_t *verdict_json(const struct verdict *v)
 		"firstMoved", json_text(v->first_moved), "firstSignal",
 		json_text(v->has_signal ? signal_word(v->first_signal) : ""), "sameSample",
 		(int)v->others_moved, "clearingSinceMs", json_above_zero(v->clearing_ms),
-		"evidence", evidence_json(v), "pods", diagnosis_json_pods_json(v), "podCount",
-		(int)v->n_pods, "peer", json_text(v->peer), "managementPort", (int)v->management,
-		"symptoms", symptoms_json(v), "sentence", row->sentence, "remark",
-		json_text(v->remark), "advice", row->advice, "disproof", row->disproof, "runbook",
-		runbook_json(row));
+		"evidence", evidence_json(v), "pods", diagnosis_json_pods_json(v, all, n_all),
+		"podCount", (int)v->n_pods, "role", row->pods_cause_it ? "cause" : "affected",
+		"peer", json_text(v->peer), "managementPort", (int)v->management, "symptoms",
+		symptoms_json(v), "sentence", row->sentence, "remark", json_text(v->remark),
+		"advice", row->advice, "disproof", row->disproof, "runbook", runbook_json(row));
 }
 
 json_t *ended_verdict_json(const struct ended_verdict *e)
 {
-	json_t *item = verdict_json(&e->verdict);
+	json_t *item = verdict_json(&e->verdict, NULL, 0);
 
 	if (item && json_object_set_new(item, "ended", utc_json(e->ended_unix_ms)) == 0 &&
 	    json_object_set_new(item, "endedMs", json_integer((json_int_t)e->ended_ms)) == 0 &&
@@ -114,7 +113,8 @@ static json_t *verdicts_json(const struct diagnosis_report *r)
 
 	for (size_t i = 0; list && i < r->n_verdicts; i++)
 		if (verdict_is_reported(&r->verdicts[i]))
-			list = json_push(list, verdict_json(&r->verdicts[i]));
+			list = json_push(list,
+					 verdict_json(&r->verdicts[i], r->verdicts, r->n_verdicts));
 	return list;
 }
 

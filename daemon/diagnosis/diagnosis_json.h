@@ -6,8 +6,10 @@
 
 #include "diagnosis_report.h"
 
-/* One verdict with its evidence, its symptoms and the advice. NULL when out of memory. */
-json_t *verdict_json(const struct verdict *);
+/* One verdict with its evidence, its symptoms and the advice. all: the verdicts of the same time,
+ * of which it may explain some on the ports of its VFs; NULL: only the verdict's first pods are
+ * named. NULL when out of memory. */
+json_t *verdict_json(const struct verdict *, const struct verdict *all, size_t n_all);
 /* As verdict_json(), for a verdict that has ended: adds "ended", "endedMs" and "endedAs"
  * (close_reason_name()). */
 json_t *ended_verdict_json(const struct ended_verdict *);

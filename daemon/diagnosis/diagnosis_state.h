@@ -78,5 +78,9 @@ struct verdict *verdicts_find(struct diagnosis *, uint32_t port_id, enum cause);
 struct verdict *verdicts_add(struct diagnosis *, const struct watched_port *,
 			     const struct port_observation *, enum cause);
 void verdicts_close(struct diagnosis *, const struct watched_port *, enum cause, enum close_reason);
-/* Decides which of the port's verdicts are symptoms of others, and which are reported. */
-void verdicts_explain(struct diagnosis *, const struct watched_port *);
+/* Decides which of the port's verdicts are symptoms of others, and which are reported. pf: the port
+ * of a VF's PF; NULL: none. */
+void verdicts_explain(struct diagnosis *, const struct watched_port *,
+		      const struct watched_port *pf);
+/* After verdicts_explain() of all ports: names the pods of the VFs in the verdicts of their PFs. */
+void verdicts_gather(struct diagnosis *);

@@ -11,16 +11,19 @@ static void drop_oldest(struct ended_list *e, size_t n)
 
 void ended_add(struct ended_list *e, const struct verdict *v, uint64_t now_ms, uint64_t unix_ms)
 {
+	uint64_t over_ms = v->over_ms ? now_ms - v->over_ms : 0;
+
 	if (e->n == ENDED_MAX)
 		drop_oldest(e, 1);
-	e->list[e->n++] = (struct ended_verdict){*v, now_ms, unix_ms};
+	e->list[e->n++] = (struct ended_verdict){*v, now_ms - over_ms, unix_ms - over_ms, now_ms};
+	verdict_show_worst(&e->list[e->n - 1].verdict);
 }
 
 void ended_forget(struct ended_list *e, uint64_t now_ms)
 {
 	size_t n = 0;
 
-	while (n < e->n && e->list[n].ended_ms + ENDED_KEPT_MS < now_ms)
+	while (n < e->n && e->list[n].closed_ms + ENDED_KEPT_MS < now_ms)
 		n++;
 	if (n > 0)
 		drop_oldest(e, n);

@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ended.h - the verdicts that ended in the last 15 minutes, for clients that did not see them open.
+/* ended.h - the verdicts that were closed in the last hour, for clients that did not see them open.
  * Pure. */
 #pragma once
 
 #include "verdict.h"
 
-#define ENDED_MAX     64
-#define ENDED_KEPT_MS (15 * 60 * 1000)
+#define ENDED_MAX     64 /* 130 KB */
+#define ENDED_KEPT_MS (60 * 60 * 1000)
 
 struct ended_verdict {
-	struct verdict verdict; /* its last state; `closed` is the reason of the end */
+	/* Its last state, with the evidence of its worst sample; `closed` is the reason of the
+	 * end. */
+	struct verdict verdict;
+	/* When the fault ended, which is earlier than closed_ms by the release time. */
 	uint64_t ended_ms, ended_unix_ms;
+	uint64_t closed_ms;
 };
 
-/* Ended verdicts, in the order in which they ended. Zero-initialised it is empty. */
+/* Ended verdicts, in the order in which they were closed. Zero-initialised it is empty. */
 struct ended_list {
 	struct ended_verdict list[ENDED_MAX];
 	size_t n;
@@ -21,5 +25,5 @@ struct ended_list {
 
 /* Appends a copy; a full list drops its oldest. */
 void ended_add(struct ended_list *, const struct verdict *, uint64_t now_ms, uint64_t unix_ms);
-/* Drops those that ended more than ENDED_KEPT_MS ago. */
+/* Drops those that were closed more than ENDED_KEPT_MS ago. */
 void ended_forget(struct ended_list *, uint64_t now_ms);

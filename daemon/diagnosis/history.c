@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cleanup.h"
+#include "fnv.h"
 
 /* Smoothing time of the PHY's rate. */
 #define PHY_SECONDS    60.0
@@ -44,7 +45,7 @@ static void update_link(struct history *h, const struct port_observation *o, con
 			const struct thresholds *t, uint64_t now_ms, double interval_s)
 {
 	bool down = history_is_down(o->state);
-	bool settled = (double)(now_ms - h->first_seen_ms) >= 1000 * t->value[LIMIT_settle_seconds];
+	bool settled = history_is_settled(h, t, now_ms);
 
 	h->changed = h->state != PORT_UNKNOWN &&
 		     (history_is_down(h->state) != down || h->rate_bps != o->rate_bps);
@@ -67,6 +68,37 @@ static void update_link(struct history *h, const struct port_observation *o, con
 	h->rate_bps = o->rate_bps;
 	if (settled && !down && o->rate_bps > h->best_rate_bps)
 		h->best_rate_bps = o->rate_bps;
+}
+
+static uint64_t holder_of(const struct port_observation *o)
+{
+	const struct observed_pod *pod = o->pods;
+	uint64_t digest;
+
+	if (o->n_pods == 0 || pod->ended)
+		return 0;
+	digest = fnv1a(FNV1A_START, pod->namespace, strlen(pod->namespace) + 1);
+	return fnv1a(digest, pod->name, strlen(pod->name));
+}
+
+static void update_holder(struct history *h, const struct port_observation *o,
+			  const struct thresholds *t, uint64_t now_ms)
+{
+	uint64_t holder = holder_of(o);
+	double watched_ms = (double)(now_ms - h->first_seen_ms);
+
+	if (holder != h->holder) {
+		/* After a start of rocelet the pod is an old one, and what its port was before is
+		 * known from the netdev. */
+		h->held_up = h->was_active && watched_ms <= 1000 * t->value[LIMIT_settle_seconds];
+		h->off_ms = 0;
+		h->holder = holder;
+	}
+	h->held_up |= o->state != PORT_UNKNOWN && !h->down;
+	if (!holder || !o->admin_down || !h->down)
+		h->off_ms = 0;
+	else if (!h->off_ms)
+		h->off_ms = now_ms;
 }
 
 /* True if a is more than `times` b, and large enough to compare. */
@@ -344,6 +376,7 @@ void history_update(struct history *h, const struct port_observation *o, const s
 	if (!h->first_seen_ms)
 		h->first_seen_ms = now_ms;
 	update_link(h, o, r, t, now_ms, interval_s);
+	update_holder(h, o, t, now_ms);
 	update_trust(h, o, r, t, interval_s, pause_contradicts);
 	update_balances(h, o, r, now_ms, interval_s);
 	update_errors(&h->errors, r, now_ms);

@@ -89,6 +89,8 @@ static uint64_t onset_of(const struct finding *f, const struct latch *l,
 	uint64_t since = f->since_ms, back_ms = in->span_ms[SPAN_BACK];
 	uint64_t lull_ms = in->span_ms[SPAN_LULL];
 
+	if (f->since_exact)
+		return since;
 	if (!since && f->has_signal)
 		since = window_since(in->window, in->timeline, f->signal, back_ms, lull_ms);
 
@@ -121,6 +123,21 @@ static void copy_pods(struct verdict *v, const struct port_observation *o)
 		v->pods[i] = o->pods[i];
 }
 
+/* Keeps the evidence of the sample in which the fault is worst, the last one of several. */
+static void judge_keep_worst(struct verdict *v, const struct cause_row *row, enum severity s)
+{
+	const struct evidence *e = evidence_main(v->evidence, v->n_evidence);
+	double value = !e ? 0 : e->threshold > 0 ? e->value / e->threshold : e->value;
+	bool is_worse = row->less_is_worse ? value <= v->worst.value : value >= v->worst.value;
+
+	if (v->worst.severity && (s < v->worst.severity || (s == v->worst.severity && !is_worse)))
+		return;
+	v->worst.severity = s;
+	v->worst.value = value;
+	v->worst.n_evidence = v->n_evidence;
+	memcpy(v->worst.evidence, v->evidence, v->n_evidence * sizeof(v->evidence[0]));
+}
+
 static void judge_refresh(struct verdict *v, const struct cause_row *row, const struct latch *l,
 			  const struct rule_input *in, const struct finding *f)
 {
@@ -136,13 +153,14 @@ static void judge_refresh(struct verdict *v, const struct cause_row *row, const 
 		v->severity = s;
 	}
 	v->confidence = f->confidence;
-	v->clearing_ms = 0;
+	v->clearing_ms = v->over_ms = 0;
 	v->remark = f->why;
 	v->management = is_management(in->port);
 	if (v->management)
 		v->severity = SEVERITY_INFO;
 	v->n_evidence = f->n_evidence;
 	memcpy(v->evidence, f->evidence, f->n_evidence * sizeof(f->evidence[0]));
+	judge_keep_worst(v, row, f->severity);
 	/* Keep the pods concerned after they have ended. */
 	if (subject->n_pods)
 		copy_pods(v, subject);
@@ -175,6 +193,8 @@ static int judge_apply(struct diagnosis *d, struct watched_port *p, enum cause c
 		judge_refresh(v, row, l, in, f);
 	} else if (latch_is_open(l)) {
 		v = verdicts_find(d, p->id, c);
+		if (v && l->answer != ANSWER_YES && !v->over_ms)
+			v->over_ms = in->now_ms;
 		if (v && l->answer == ANSWER_YES)
 			judge_refresh(v, row, l, in, f);
 		else if (v && l->clear_ms && !v->clearing_ms)
@@ -251,6 +271,7 @@ static void begin_finding(struct finding *f, const struct cause_row *row)
 	f->signal = row->signal;
 	f->has_signal = row->has_signal;
 	f->since_ms = 0;
+	f->since_exact = false;
 	f->n_evidence = 0;
 }
 

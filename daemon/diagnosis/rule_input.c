@@ -394,13 +394,20 @@ void show_numbered(struct finding *f, const char *name, int number, const char *
 		   double threshold)
 {
 	if (f->n_evidence < EVIDENCE_MAX)
-		f->evidence[f->n_evidence++] = (struct evidence){name, unit, value, threshold,
-								 number};
+		f->evidence[f->n_evidence++] = (struct evidence){name,	    unit,   value,
+								 threshold, number, NULL};
 }
 
 void show(struct finding *f, const char *name, const char *unit, double value, double threshold)
 {
 	show_numbered(f, name, -1, unit, value, threshold);
+}
+
+void show_word(struct finding *f, const char *name, double value, const char *word)
+{
+	show(f, name, "", value, (double)NAN);
+	if (f->n_evidence > 0)
+		f->evidence[f->n_evidence - 1].word = word;
 }
 
 enum rule_answer cannot_decide(struct finding *f, const char *why)

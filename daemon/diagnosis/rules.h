@@ -158,6 +158,8 @@ double certain_rate(const struct rule_input *, enum signal, const struct certain
 double tally_rate(const struct rule_input *, enum tally);
 /* Adds evidence to the finding; ignored if the finding is full. */
 void show(struct finding *, const char *name, const char *unit, double value, double threshold);
+/* The same, with a word for the value, and no limit. */
+void show_word(struct finding *, const char *name, double value, const char *word);
 void show_numbered(struct finding *, const char *name, int number, const char *unit, double value,
 		   double threshold);
 enum rule_answer cannot_decide(struct finding *, const char *why);
@@ -173,7 +175,8 @@ void grade(struct finding *, double value, double critical);
 rule_fn rule_nic_stuck, rule_no_device_node, rule_function_restricted, rule_contradicting_counters,
 	rule_blind_spot, rule_nic_reset;
 /* rules_link.c */
-rule_fn rule_link_flap, rule_port_never_up, rule_bad_link, rule_pre_fec_errors, rule_link_degraded;
+rule_fn rule_link_flap, rule_port_off, rule_port_never_up, rule_bad_link, rule_pre_fec_errors,
+	rule_link_degraded;
 /* rules_pause.c */
 rule_fn rule_pause_storm_source, rule_pause_storm_victim, rule_slow_receiver_pcie,
 	rule_slow_receiver_nic_cache, rule_slow_receiver, rule_global_pause, rule_paused_by_network,

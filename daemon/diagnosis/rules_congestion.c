@@ -211,29 +211,45 @@ static const struct port_observation *busiest_vf(const struct rule_input *in, do
 	return busiest;
 }
 
+/* The limit of one VF's share is always more than a fair share: an open verdict ends half way. */
+static double neighbour_limit(const struct rule_input *in, unsigned active)
+{
+	double fair = 1 / (double)active, most = fmax(threshold(in, LIMIT_neighbour_share), fair);
+
+	return in->open ? fmax(limit(in, LIMIT_neighbour_share), (fair + most) / 2) : most;
+}
+
 enum rule_answer rule_noisy_neighbour(const struct rule_input *in, struct finding *f)
 {
 	const struct port_observation *vf;
-	double bytes, all, ce, paused;
+	double bytes, all, ce, paused, use;
 	unsigned active;
 
 	if (in->port->parent[0] || !in->port->function[0])
 		return ANSWER_NO;
 	vf = busiest_vf(in, &bytes, &all, &active, &ce);
 	paused = fmax(in->mean[SIGNAL_PAUSE_SENT], in->mean[SIGNAL_PAUSE_RECEIVED]);
-	if (!vf || active < 2 || bytes < limit(in, LIMIT_neighbour_share) * all)
+	/* The PF itself may well be idle. */
+	if (active == 0 && in->idle)
+		return ANSWER_NO_TRAFFIC;
+	if (!vf || active < 2 || bytes < neighbour_limit(in, active) * all)
 		return ANSWER_NO;
 	if (isnan(ce) && isnan(paused))
 		return cannot_decide(f, "it is not visible whether the port is congested");
-	if (!(ce >= limit(in, LIMIT_ce_share_warning)) &&
-	    !(paused >= limit(in, LIMIT_pause_sent_warning)))
+	use = line_use(in);
+	/* Marks on a port that is neither full nor paused come from elsewhere. */
+	if (!(paused >= limit(in, LIMIT_pause_sent_warning)) &&
+	    !(ce >= limit(in, LIMIT_ce_share_warning) &&
+	      use >= threshold(in, LIMIT_slow_receiver_utilisation)))
 		return ANSWER_NO;
 	f->severity = SEVERITY_WARNING;
 	f->subject = vf;
 	show(f, "bytes of one VF, share of the port", "ratio", bytes / all,
-	     threshold(in, LIMIT_neighbour_share));
+	     neighbour_limit(in, active));
 	show(f, "share of packets that arrive marked CE", "ratio", ce,
 	     threshold(in, LIMIT_ce_share_warning));
+	show(f, "received, share of the line's capacity", "ratio", use,
+	     threshold(in, LIMIT_slow_receiver_utilisation));
 	show(f, "roce_pfc_pause_seconds_total", "ratio", paused,
 	     threshold(in, LIMIT_pause_sent_warning));
 	show(f, "VFs with traffic", "", active, 2);

@@ -18,6 +18,18 @@ static bool returned_changed(const struct rule_input *in)
 	       history_flaps(in->history, in->now_ms, in->span_ms[SPAN_LATELY]) > 0;
 }
 
+/* The PF's link is about to go down, or up: its VFs' ports may be seen to change first. */
+static bool has_pf_with_link(const struct rule_input *in)
+{
+	for (size_t i = 0; in->port->parent[0] && i < in->all->n_ports; i++) {
+		const struct port_observation *pf = &in->all->ports[i];
+
+		if (strcmp(pf->function, in->port->parent) == 0 && pf->port == in->port->port)
+			return pf->visible && pf->state == PORT_ACTIVE;
+	}
+	return false;
+}
+
 enum rule_answer rule_link_flap(const struct rule_input *in, struct finding *f)
 {
 	const struct history *h = in->history;
@@ -28,7 +40,12 @@ enum rule_answer rule_link_flap(const struct rule_input *in, struct finding *f)
 		return ANSWER_NO;
 	if (!h->went_down && !(h->down && h->was_active) && !returned_changed(in))
 		return ANSWER_NO;
-	f->at_once = true;
+	/* It went down at least once, even if that was before rocelet watched its link. */
+	if (h->down && flaps == 0)
+		flaps = 1;
+	f->at_once = !has_pf_with_link(in);
+	f->since_ms = h->down_ms ? h->down_ms : h->flap_ms[0];
+	f->since_exact = true;
 	f->severity = flaps >= threshold(in, LIMIT_flaps_critical) ||
 				      down_s >= threshold(in, LIMIT_down_critical_seconds)
 			      ? SEVERITY_CRITICAL
@@ -36,9 +53,31 @@ enum rule_answer rule_link_flap(const struct rule_input *in, struct finding *f)
 	if (in->port->gid_moved)
 		f->why =
 			"an address moved to another GID index: existing queue pairs use the old one";
-	show(f, "roce_phy_link_down_total in 12 h", "", flaps, threshold(in, LIMIT_flaps_critical));
-	show(f, "roce_port_state", "", in->port->state, PORT_ACTIVE);
 	show(f, "down for", "s", down_s, threshold(in, LIMIT_down_critical_seconds));
+	show(f, "times the link went down in 12 h", "", flaps, threshold(in, LIMIT_flaps_critical));
+	show_word(f, "roce_port_state", in->port->state, port_state_name(in->port->state));
+	return ANSWER_YES;
+}
+
+/* A port that a pod has is down by itself. For moments that is normal: while the pod starts or
+ * ends, and before it starts for as long as its images are pulled. */
+enum rule_answer rule_port_off(const struct rule_input *in, struct finding *f)
+{
+	const struct history *h = in->history;
+	double off_s = h->off_ms ? (double)(in->now_ms - h->off_ms) / 1000 : 0;
+	double limit_s = threshold(in,
+				   h->held_up ? LIMIT_port_off_seconds : LIMIT_port_unused_seconds);
+
+	if (!h->off_ms || off_s < limit_s)
+		return ANSWER_NO;
+	f->severity = h->held_up ? SEVERITY_WARNING : SEVERITY_INFO;
+	f->since_ms = h->off_ms;
+	f->since_exact = true;
+	f->why = in->port->link_disabled ? "its PF keeps it down: the VF link state is \"disable\""
+		 : !h->held_up		 ? "it has never been up since the pod got it"
+					 : NULL;
+	show(f, "down for", "s", off_s, limit_s);
+	show_word(f, "roce_port_state", in->port->state, port_state_name(in->port->state));
 	return ANSWER_YES;
 }
 

@@ -433,6 +433,7 @@ static const struct key port_keys[] = {
 	{"bytes_source", TEXT_OF(bytes_source)},
 	{"management", OF_PORT(management), 0, NULL, NULL, KEY_BOOL, 0},
 	{"admin_down", OF_PORT(admin_down), 0, NULL, NULL, KEY_BOOL, 0},
+	{"link_disabled", OF_PORT(link_disabled), 0, NULL, NULL, KEY_BOOL, 0},
 	{"was_active", OF_PORT(was_active), 0, NULL, NULL, KEY_BOOL, 0},
 	{"gid_moved", OF_PORT(gid_moved), 0, NULL, NULL, KEY_BOOL, 0},
 	{"visible", OF_PORT(visible), 0, NULL, NULL, KEY_BOOL, 0},

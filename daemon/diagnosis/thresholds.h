@@ -94,6 +94,10 @@
                                                                                                       \
 	X(down_critical_seconds, "s", 240, 0, 86400,                                                  \
 	  "a link that is down for longer than this is critical")                                     \
+	X(port_off_seconds, "s", 30, 0, 3600,                                                         \
+	  "a pod's port that is down for longer than this, although no link is, is reported")         \
+	X(port_unused_seconds, "s", 600, 0, 86400,                                                    \
+	  "the same, if it has never been up since the pod got it")                                   \
 	X(flaps_critical, "", 3, 2, 8, "number of times a link goes down in 12 h, for critical")      \
 	X(neighbour_share, "ratio", 0.7, 0, 1, "share of the port's bytes, for a noisy VF")           \
 	X(clear_bytes, "B/s", 1e9, 0, 1e12,                                                           \

@@ -16,6 +16,7 @@ struct evidence {
 	double value;
 	double threshold; /* NaN: none, the number is context */
 	int number;	  /* priority or lane that replaces '#' in the name; -1: none */
+	const char *word; /* the value as a word; static; NULL: it is just a number */
 };
 
 /* Details of a rule's answer. */
@@ -33,6 +34,7 @@ struct finding {
 	enum signal signal;
 	bool has_signal;
 	uint64_t since_ms; /* when the fault began; 0 = unknown to the rule */
+	bool since_exact;  /* it is that time however long ago, and not the oldest sign of it */
 	unsigned n_evidence;
 	struct evidence evidence[EVIDENCE_MAX];
 };
@@ -57,6 +59,8 @@ struct verdict {
 	uint64_t opened_ms;		  /* when the samples were enough for a verdict */
 	/* start of the present time without the fault; 0 = it is present */
 	uint64_t clearing_ms;
+	/* The first sample after the last one with the fault, or the end; 0 = neither yet. */
+	uint64_t over_ms;
 	/* The series that moved first, "" = none; others_moved: others moved in the same sample. */
 	const char *first_moved;
 	bool others_moved;
@@ -65,15 +69,25 @@ struct verdict {
 	bool has_signal;
 	const char *remark; /* static; NULL = none */
 	unsigned n_evidence;
-	struct evidence evidence[EVIDENCE_MAX];
+	struct evidence evidence[EVIDENCE_MAX]; /* of the last sample with the fault */
+	struct worst_sample {
+		enum severity severity;
+		double value; /* of the main evidence, in times of its limit if there is one */
+		unsigned n_evidence;
+		struct evidence evidence[EVIDENCE_MAX];
+	} worst;
 	struct observed_pod pods[VERDICT_PODS_MAX];
-	uint32_t n_pods; /* all pods concerned; the first ones are in `pods` */
+	/* all pods concerned; the first ones are in `pods`, verdict_next_pod() has more */
+	uint32_t n_pods;
 	char peer[OBSERVED_PEER_SIZE];
 	bool management;   /* a management port: severity is at most info */
 	uint64_t symptoms; /* open causes on the port that it explains, as CAUSE_BIT */
 	/* This verdict is a symptom of another one: it is listed under that one and not
 	 * reported. */
 	bool explained;
+	/* If that is on the PF's port: the PF's device, and its open causes, as CAUSE_BIT. */
+	char pf[RDMA_NAME_SIZE];
+	uint64_t led_by;
 	/* Change in the last tick; a closed verdict is removed by the next one. */
 	enum verdict_change change;
 	enum close_reason closed;
@@ -84,6 +98,27 @@ static inline bool verdict_is_reported(const struct verdict *v)
 {
 	return !v->explained && v->change != VERDICT_CLOSED;
 }
+
+/* True if it is open and not a symptom of another verdict on its own port. */
+static inline bool verdict_is_own(const struct verdict *v)
+{
+	return (!v->explained || v->led_by) && v->change != VERDICT_CLOSED;
+}
+
+/* "5.2 %": value and unit. */
+#define EVIDENCE_TEXT_SIZE 48
+void evidence_text(const struct evidence *, char ret[EVIDENCE_TEXT_SIZE]);
+/* Its name, with its number. */
+#define EVIDENCE_NAME_SIZE 160
+void evidence_name(const struct evidence *, char ret[EVIDENCE_NAME_SIZE]);
+/* The evidence that counts most: the first with a limit, else the first. NULL: there is none. */
+const struct evidence *evidence_main(const struct evidence *, unsigned n);
+/* Shows the evidence of its worst sample from now on. */
+void verdict_show_worst(struct verdict *);
+/* Iterates over the pods concerned: its own, and those of the verdicts in `all` (of the ports of
+ * its VFs) that it explains; each once. *pos is 0 at first. NULL: no more. */
+const struct observed_pod *verdict_next_pod(const struct verdict *, const struct verdict *all,
+					    size_t n_all, size_t *pos);
 
 const char *verdict_change_name(enum verdict_change);
 const char *close_reason_name(enum close_reason);

@@ -25,6 +25,23 @@ static const char *verdict_end_text(enum close_reason why)
 	return texts[why];
 }
 
+static void verdict_end_message(const struct verdict *v, char *ret, size_t size)
+{
+	const struct evidence *worst = evidence_main(v->worst.evidence, v->worst.n_evidence);
+	char name[EVIDENCE_NAME_SIZE], value[EVIDENCE_TEXT_SIZE], lasted[48] = "", most[240] = "";
+
+	if (v->closed != CLOSE_EXPLAINED && v->over_ms)
+		snprintf(lasted, sizeof(lasted), ", lasted %.0f s",
+			 (double)(v->over_ms - v->onset_ms) / 1000);
+	if (v->closed != CLOSE_EXPLAINED && worst) {
+		evidence_name(worst, name);
+		evidence_text(worst, value);
+		snprintf(most, sizeof(most), ", at worst %s: %s", value, name);
+	}
+	snprintf(ret, size, "%s port %u: %s is %s%s%s", v->device, v->port,
+		 cause_row(v->cause)->name, verdict_end_text(v->closed), lasted, most);
+}
+
 bool verdict_event(const struct verdict *v, uint64_t unix_ms, struct event *ret)
 {
 	const struct cause_row *row = cause_row(v->cause);
@@ -41,8 +58,7 @@ bool verdict_event(const struct verdict *v, uint64_t unix_ms, struct event *ret)
 		snprintf(ret->pod, sizeof(ret->pod), "%s", v->pods[0].name);
 	}
 	if (ends)
-		snprintf(ret->message, sizeof(ret->message), "%s port %u: %s is %s", v->device,
-			 v->port, row->name, verdict_end_text(v->closed));
+		verdict_end_message(v, ret->message, sizeof(ret->message));
 	else
 		snprintf(ret->message, sizeof(ret->message), "%s port %u: %s, %s: %s", v->device,
 			 v->port, row->name, severity_name(v->severity), row->sentence);

@@ -7,5 +7,6 @@
 #include "verdict.h"
 
 /* True if the last sample changed the verdict in a way that is worth an event, *ret. The texts of
- * the same verdict on the same port are always equal. */
+ * the onsets of the same verdict on the same port are always equal; an end has how long it lasted
+ * and its worst value. */
 bool verdict_event(const struct verdict *, uint64_t unix_ms, struct event *ret);

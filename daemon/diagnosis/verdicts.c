@@ -93,6 +93,9 @@ void verdicts_close(struct diagnosis *d, const struct watched_port *p, enum caus
 	 * one. */
 	v->change = VERDICT_CLOSED;
 	v->closed = reason;
+	if (!v->over_ms)
+		v->over_ms = d->now_ms;
+	verdict_show_worst(v);
 	if (!v->explained)
 		ended_add(&d->ended, v, d->now_ms, d->unix_ms);
 }
@@ -146,13 +149,64 @@ static void verdicts_report(struct diagnosis *d, size_t at)
 	d->onsets[d->verdicts[at].cause]++;
 }
 
-void verdicts_explain(struct diagnosis *d, const struct watched_port *p)
+static uint64_t open_causes(const struct watched_port *p)
 {
-	uint64_t open = 0, explained = 0;
+	uint64_t open = 0;
 
-	for (const struct latch *l = p->latches.first; l; l = l->next)
+	for (const struct latch *l = p ? p->latches.first : NULL; l; l = l->next)
 		if (latch_is_open(l))
 			open |= CAUSE_BIT(l->cause);
+	return open;
+}
+
+/* The causes among `open`, of the PF's port, that explain c on the port of a VF. */
+static uint64_t leaders_of(enum cause c, uint64_t open)
+{
+	uint64_t found = 0;
+
+	for (int i = 0; open && i < N_CAUSES; i++)
+		if (open & CAUSE_BIT(i) && cause_row((enum cause)i)->explains_vfs & CAUSE_BIT(c))
+			found |= CAUSE_BIT(i);
+	return found;
+}
+
+/* Copies the first pods of the verdict and of those that it explains on other ports. */
+static void gather_pods(struct diagnosis *d, struct verdict *v)
+{
+	const struct observed_pod *pod, *first[VERDICT_PODS_MAX];
+	struct observed_pod found[VERDICT_PODS_MAX];
+	size_t pos = 0;
+	uint32_t n = 0;
+
+	while ((pod = verdict_next_pod(v, d->verdicts, d->n_verdicts, &pos)) != NULL) {
+		if (n < VERDICT_PODS_MAX)
+			first[n] = pod;
+		n++;
+	}
+	if (n < v->n_pods)
+		return;
+	for (uint32_t i = 0; i < n && i < VERDICT_PODS_MAX; i++)
+		found[i] = *first[i];
+	memcpy(v->pods, found, (n < VERDICT_PODS_MAX ? n : VERDICT_PODS_MAX) * sizeof(found[0]));
+	v->n_pods = n;
+}
+
+void verdicts_gather(struct diagnosis *d)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < d->n_verdicts; i++)
+		any |= d->verdicts[i].led_by && d->verdicts[i].opened_ms;
+	for (size_t i = 0; any && i < d->n_verdicts; i++)
+		if (verdict_is_reported(&d->verdicts[i]) && !d->verdicts[i].pf[0])
+			gather_pods(d, &d->verdicts[i]);
+}
+
+void verdicts_explain(struct diagnosis *d, const struct watched_port *p,
+		      const struct watched_port *pf)
+{
+	uint64_t open = open_causes(p), of_pf = open ? open_causes(pf) : 0, explained = 0;
+
 	for (int c = 0; open && c < N_CAUSES; c++)
 		if (open & CAUSE_BIT(c))
 			explained |= symptoms_of(p, (enum cause)c, open);
@@ -162,7 +216,10 @@ void verdicts_explain(struct diagnosis *d, const struct watched_port *p)
 		if (d->owners[i].port_id != p->id || !v->opened_ms)
 			continue;
 		v->symptoms = symptoms_of(p, v->cause, open);
-		v->explained = explained & CAUSE_BIT(v->cause);
+		v->led_by = explained & CAUSE_BIT(v->cause) ? 0 : leaders_of(v->cause, of_pf);
+		v->explained = explained & CAUSE_BIT(v->cause) || v->led_by;
+		if (v->led_by)
+			memcpy(v->pf, pf->device, sizeof(v->pf));
 		if (d->owners[i].reported && v->explained) {
 			d->owners[i].reported = false;
 			v->change = VERDICT_CLOSED;

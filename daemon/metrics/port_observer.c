@@ -157,6 +157,7 @@ static void see_function(struct port_observation *o, const struct function *fn)
 	memcpy(o->parent, fn->parent, sizeof(o->parent));
 	memcpy(o->health.devlink_error, fn->devlink_error, sizeof(o->health.devlink_error));
 	o->health.unreachable = fn->unreachable;
+	o->link_disabled = fn->vf_link == VF_LINK_DISABLE;
 }
 
 static bool has_carrier(const struct lookup *l, const char *function)
@@ -169,9 +170,9 @@ static bool has_carrier(const struct lookup *l, const char *function)
 	return false;
 }
 
-/* A port also goes down when its pod ends, or when a process in the pod moves the device or sets it
- * down. The link is the PF's, so while that has a carrier, no link went down. A soft-RoCE device
- * without its netdev is about to be removed. */
+/* A port also goes down when its pod ends, when a process in the pod moves the device or sets it
+ * down, or by its VF link state. The link is the PF's, so while that has a carrier, no link went
+ * down. A soft-RoCE device without its netdev is about to be removed. */
 static void explain_link_down(struct port_observation *o, const struct lookup *l,
 			      const struct netdev *nd)
 {

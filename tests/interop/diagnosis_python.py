@@ -295,6 +295,95 @@ def a_link_that_goes_down():
         eventually("its end", lambda: node.events("DiagnosisEnd", "link_flap"))
 
 
+class Pods:
+    """The kubelet's pods on VFs of the first PF."""
+
+    def __init__(self, node, *names):
+        self.pods = PodResources(node.dir)
+        self.pods.held = [("train", name, "main", "rocelet.dev/roce", f"0000:18:00.{i + 1}") for i, name in enumerate(names)]
+        self.kubelet = registered(node)
+        checkpoint(node)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.kubelet.stop()
+        self.pods.stop()
+
+
+DOWN, UP = ("1: DOWN", "3: Disabled"), ("4: ACTIVE", "5: LinkUp")
+
+
+@check
+def a_pods_port_that_goes_down_alone():
+    """By its VF link state, or in the pod: its PF keeps its link, and every counter looks healthy."""
+    with Node({"settle_seconds": 5, "port_off_seconds": 2}) as node, Pods(node, "llm-0"):
+        story, unused = node.story(VF), node.story("mlx5_3")
+        story.play(TRAFFIC)
+        node.judged(VF)
+        eventually("its pod is known", lambda: any(p["held"] for p in node.diagnosis()["ports"] if p["device"] == VF))
+        story.play()
+        went_down = time.time()
+        story.state(*DOWN)
+        unused.state(*DOWN)  # no pod has it
+        eventually("a verdict", lambda: node.verdict(VF, "port_off"))
+        v = node.verdict(VF, "port_off")
+        equal((v["severity"], v["pods"], v["podCount"], v["role"]), ("warning", [{"namespace": "train", "name": "llm-0"}], 1, "affected"))
+        assert abs(ms_of(v["onset"]) / 1000 - went_down) < 2, (v["onset"], went_down)
+        assert "ip link set PF vf N state" in v["advice"], v["advice"]
+        equal({e["name"]: e["word"] for e in v["evidence"]}["roce_port_state"], "down")
+        equal({key: labels["pod"] for key, (_, labels) in node.series().items()}, {(VF, "port_off"): "llm-0"})
+        onset, = node.events("DiagnosisOnset", "port_off")
+        equal((onset["type"], onset["pod"]), ("Warning", "llm-0"))
+        equal((node.rocectl().returncode, node.rocectl("--pod", "train/llm-0").returncode), (4, 4))
+        # Another start of rocelet does not forget that it was up once.
+        node.link(v["netdev"], False)
+        node.restart()
+        eventually("it is said again", lambda: (node.verdict(VF, "port_off") or {}).get("severity") == "warning")
+        story.state(*UP)
+        eventually("its end", lambda: node.events("DiagnosisEnd", "port_off"))
+        end, = node.events("DiagnosisEnd", "port_off")
+        assert re.search(r"port_off is over, lasted \d+ s, at worst \d.* s: down for$", end["message"]), end
+        ended, = [e for e in json.loads(node.get("/api/v1/live"))["ended"] if e["cause"] == "port_off"]
+        equal((ended["role"], ended["endedAs"]), ("affected", "cleared"))
+        equal(node.series(), {})
+
+
+@check
+def one_cable_is_one_verdict():
+    with Node({"settle_seconds": 5, "port_off_seconds": 2}) as node, Pods(node, "llm-0", "llm-1"):
+        ports = [node.story(device) for device in (PF, VF, "mlx5_4")]
+        for story in ports:
+            story.play(TRAFFIC)
+        for device in (PF, VF, "mlx5_4"):
+            node.judged(device)
+        eventually("the pods are known", lambda: sum(p["held"] for p in node.diagnosis()["ports"]) == 2)
+        node.judge_more(60)  # until their links are judged
+        for story in ports:
+            story.play()
+        for story in ports[1:]:
+            story.state(*DOWN)
+        node.link("ens1np0", False)
+        ports[0].state(*DOWN)
+        eventually("a verdict with both pods", lambda: len((node.verdict(PF, "link_flap") or {"pods": []})["pods"]) == 2)
+        node.judge_more(3)
+        equal((set(node.series()), len(node.diagnosis()["verdicts"])), ({(PF, "link_flap")}, 1))
+        v = node.verdict(PF, "link_flap")
+        equal((sorted(p["name"] for p in v["pods"]), v["podCount"]), (["llm-0", "llm-1"], 2))
+        equal({e["device"] for e in node.events("DiagnosisOnset", "link_flap")}, {"0000:18:00.0"})
+        equal([x["device"] for pod in ("llm-0", "train/llm-1") for x in node.diagnosis(f"?pod={pod}")["verdicts"]], [PF, PF])
+        evidence = {e["name"]: e for e in v["evidence"]}
+        equal((evidence["times the link went down in 12 h"]["value"], evidence["roce_port_state"]["word"], evidence["roce_port_state"]["threshold"]),
+              (1, "down", None))
+        # The cable is back, one VF is not.
+        node.link("ens1np0", True)
+        ports[0].state(*UP)
+        ports[1].state(*UP)
+        eventually("that VF's own verdict", lambda: node.verdict("mlx5_4", "port_off"))
+        eventually("the end of the cable's", lambda: set(node.series()) == {("mlx5_4", "port_off")})
+
+
 @check
 def a_link_that_goes_down_does_not_wait_for_the_next_sample():
     interval = 200  # longer than anything is waited for
@@ -454,7 +543,7 @@ def a_device_that_vanishes_closes_its_verdict():
         remove_rdma(node, VF)
         eventually("its end", lambda: node.series() == {})
         end, = node.events("DiagnosisEnd", "fabric_congestion")
-        assert end["message"].endswith("over, the port was removed"), end
+        assert "over, the port was removed, lasted " in end["message"], end
         equal(end["device"], VF_FUNCTION)
         equal((node.watch(VF), node.verdict(VF, "fabric_congestion")), (None, None))
         node.judge_more(5)

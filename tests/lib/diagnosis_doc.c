@@ -163,7 +163,7 @@ static const char soft_roce[] =
 	"| a receiver that stops posting | `rcvd_rnr_err`, `send_rnr_err` | `receiver_not_ready` of both |\n"
 	"| a peer that vanishes | `retry_exceeded_err`; timeouts, by BPF | `peer_gone` of those that sent to it |\n"
 	"| a wrong key | NAKs with that reason, by BPF on both sides | `application_error` of both |\n"
-	"| a link that flaps | the port's state, `link_downed` | `link_flap` of all pods on it; none if the pod's own interface was taken down |\n"
+	"| a link that flaps | the port's state, `link_downed` | `link_flap` of all pods on it; `port_off` of the pod if its own interface was taken down |\n"
 	"| traffic without ECN | traffic classes of queue pairs, by BPF | `not_ecn_capable` of both ends, where `dcqcn` is expected |\n"
 	"| an MTU that does not fit | path MTUs of queue pairs, by BPF, and the port's | `mtu_mismatch` of the pod with the smaller interface MTU |\n\n"
 	"soft-RoCE cannot show:\n\n"

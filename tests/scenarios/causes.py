@@ -273,7 +273,8 @@ def links():
         simple("link-down-stays", down(1000), {**fault, "severity": "critical", "open_at_end": True}, seconds=360),
         simple("link-down-uncounted", down(5, count=False), fault, port=hidden("roce_phy_link_down_total")),
         simple("link-flaps-3", flaps, expected("link_flap", "critical", onset=(60, 62)), seconds=400),
-        simple("link-taken-down", lambda p, t, on: (down(1000)(p, t, on), told(admin_down=True)(p, t, on))),
+        simple("link-taken-down", lambda p, t, on: (down(1000)(p, t, on), told(admin_down=True)(p, t, on)), expected("port_off", onset=(59, 62))),
+        simple("link-taken-down-of-no-pod", lambda p, t, on: (down(1000)(p, t, on), told(admin_down=True)(p, t, on)), port=Port(pods=[])),
         simple("link-training", down(4, since=10)),
         simple("link-old-count", rates(), port=Port(start=5000)),
         simple("never-up", lambda p, t, on: set_down(p, True), expected("port_never_up", "info", onset=(29, 34)), port=Port(state=1), traffic=(0, 0)),
@@ -500,8 +501,8 @@ def neighbours():
         def behave(t):
             busy(pf, 1e6, 1e6)
             for vf, share in zip(vfs, shares):
-                busy(vf, 20e9 * share, 1e9 * share)
-                marks = ce * packets(20e9 * share) * (t >= 60)
+                busy(vf, 24e9 * share, 1e9 * share)
+                marks = ce * packets(24e9 * share) * (t >= 60)
                 vf.rate.update(ce=marks, cnp_sent=marks / 50)
 
         return s.run(200, behave)

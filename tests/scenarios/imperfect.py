@@ -307,7 +307,8 @@ def teardown():
         simple("imperfect-gid-moved", moved, expected("gid_moved", onset=(59, 63))),
         simple("imperfect-unused-port", unused, expected("port_never_up", "info", onset=(29, 34)), port=Port(state=1), traffic=(0, 0)),
         simple("imperfect-admin-down", lambda p, t, on: set_down(p, True), port=Port(state=1, admin_down=True), traffic=(0, 0), watch={"mlx5_0": "down"}),
-        simple("imperfect-held-and-down", lambda p, t, on: (set_down(p, on), told(admin_down=True)(p, t, on), busy(p)), watch={"mlx5_0": "down"}),
+        simple("imperfect-held-and-down", lambda p, t, on: (set_down(p, on), told(admin_down=True)(p, t, on), busy(p)), expected("port_off", onset=(59, 62)),
+               watch={"mlx5_0": "down"}),
     ]
 
 

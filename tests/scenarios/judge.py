@@ -24,6 +24,7 @@ import causes  # noqa: E402,F401
 import healthy  # noqa: E402,F401
 import imperfect  # noqa: E402,F401
 import mistakes  # noqa: E402,F401
+import pods  # noqa: E402,F401
 import reports  # noqa: E402,F401
 import stories  # noqa: E402,F401
 import world  # noqa: E402
@@ -76,6 +77,8 @@ def check_expected(wanted, entry):
         yield f"began at {entry['onsets'][0]}, not from {low} to {high}"
     if wanted.get("pod") and wanted["pod"] not in pods_of(v):
         yield f"names {pods_of(v)}, not {wanted['pod']}"
+    if "role" in wanted and wanted["role"] != v.get("role"):
+        yield f"its pods are {v.get('role')}, not {wanted['role']}"
     if "onsets" in wanted and len(entry["onsets"]) != wanted["onsets"]:
         yield f"began {len(entry['onsets'])} times, not {wanted['onsets']}"
     if "opened_by" in wanted and entry["opened"][0] > wanted["opened_by"]:
@@ -115,6 +118,9 @@ def judge(header, document, complaints):
     for device, watch in more.get("watch", {}).items():
         if not any(p["device"] == device and p["watch"] == watch for p in document["end"]["ports"]):
             yield f"{device} is not said to be {watch}"
+    for device, n in more.get("affected", {}).items():
+        if not any(v["device"] == device and (v["podCount"], len(set(pods_of(v)))) == (n, n) for v in document["end"]["verdicts"]):
+            yield f"{device} does not affect {n} pods"
     for text in more.get("complaints", []):
         if text not in complaints:
             yield f"nothing is complained of {text!r}: {complaints[:200]!r}"

@@ -110,7 +110,7 @@ def mistake_09_never_provisioned():
     return [
         simple("mistake-09-never-up", lambda p, t, on: set_down(p, True), expected("port_never_up", "info", onset=(29, 34)), port=never,
                traffic=(0, 0)),
-        simple("mistake-09-restart-between", lambda p, t, on: set_down(p, True), expected("link_flap", "critical", onset=(29, 34)),
+        simple("mistake-09-restart-between", lambda p, t, on: set_down(p, True), expected("link_flap", "critical", onset=(0, 2)),
                port=Port(state=1, was_active=True), traffic=(0, 0), seconds=300),
     ]
 

@@ -85,12 +85,14 @@ static void a_report_before_the_second_sample_has_no_rates(void **state)
 	assert_true(isnan(received(f, 0, 0))); /* there is no rate of one sample */
 }
 
-/* Packets of the first port are lost for a while. */
+/* Packets of the first port are lost for a while, the most of them in the beginning. */
 static void make_ill_and_well(struct fixture *f)
 {
 	step(f, 60, 2);
 	f->world.ports[0].rate[SERIES_SEQUENCE_NAK] = 5000;
-	step(f, 5, 2);
+	step(f, 20, 2);
+	f->world.ports[0].rate[SERIES_SEQUENCE_NAK] = 500;
+	step(f, 20, 2);
 	f->world.ports[0].rate[SERIES_SEQUENCE_NAK] = 0;
 	step(f, 80, 2);
 }
@@ -111,6 +113,14 @@ static void ended_verdicts_are_kept_for_a_while(void **state)
 	assert_true(e->ended_ms > e->verdict.onset_ms && e->ended_ms <= f->report.now_ms);
 	assert_true(e->verdict.has_signal);
 	assert_int_equal(e->verdict.first_signal, SIGNAL_NAK);
+	/* 40 s, and the seconds that the mean looks back, but not the time until it was closed. */
+	assert_in_range(e->ended_ms - e->verdict.onset_ms, 38 * SECOND, 51 * SECOND);
+	assert_in_range(e->closed_ms - e->ended_ms, 29 * SECOND, 31 * SECOND);
+	assert_int_equal(e->ended_unix_ms - e->verdict.onset_unix_ms,
+			 e->ended_ms - e->verdict.onset_ms);
+	/* The share that was lost in the beginning. */
+	assert_near(e->verdict.evidence[0].value, 5000 / (1e9 / 4096));
+	assert_int_equal(e->verdict.severity, SEVERITY_CRITICAL);
 	step(f, ENDED_KEPT_MS / SECOND + 1, 2);
 	report(f);
 	assert_int_equal(f->report.n_ended, 0);

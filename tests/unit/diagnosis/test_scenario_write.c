@@ -131,6 +131,7 @@ static void pick_port(struct drawn *d, size_t i)
 	o->visible = coin();
 	o->management = coin();
 	o->admin_down = coin();
+	o->link_disabled = coin();
 	o->was_active = coin();
 	o->gid_moved = coin();
 	o->state = (enum port_state)pick(PORT_ACTIVE_DEFER + 1);
@@ -193,6 +194,7 @@ static void assert_same_port(const struct port_observation *read,
 	assert_int_equal(read->visible, told->visible);
 	assert_int_equal(read->management, told->management);
 	assert_int_equal(read->admin_down, told->admin_down);
+	assert_int_equal(read->link_disabled, told->link_disabled);
 	assert_int_equal(read->was_active, told->was_active);
 	assert_int_equal(read->gid_moved, told->gid_moved);
 	assert_int_equal(read->state, told->state);

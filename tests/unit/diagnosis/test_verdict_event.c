@@ -2,6 +2,7 @@
 /* Which changes of verdicts are worth an event. */
 #include "verdict_event.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -84,6 +85,28 @@ static void test_end(void **state)
 	}
 }
 
+static void test_an_end_has_its_length_and_its_worst_value(void **state)
+{
+	struct fixture *f = *state;
+
+	f->v.change = VERDICT_CLOSED;
+	f->v.closed = CLOSE_CLEARED;
+	f->v.over_ms = f->v.onset_ms + 75400;
+	f->v.worst.n_evidence = 2;
+	f->v.worst.evidence[0] = (struct evidence){"peers", "", 7, (double)NAN, -1, NULL};
+	f->v.worst.evidence[1] = (struct evidence){
+		"packets of priority #", "ratio", 0.0007, 0.0001, 3, NULL};
+	assert_true(verdict_event(&f->v, 17, &f->e));
+	assert_string_equal(f->e.message,
+			    "mlx5_1 port 1: peer_gone is over, lasted 75 s, at worst 0.07 %: "
+			    "packets of priority 3");
+	/* It goes on, under another name. */
+	f->v.closed = CLOSE_EXPLAINED;
+	assert_true(verdict_event(&f->v, 17, &f->e));
+	assert_string_equal(f->e.message,
+			    "mlx5_1 port 1: peer_gone is now explained by another cause");
+}
+
 static void test_changes_that_cause_no_event(void **state)
 {
 	struct fixture *f = *state;
@@ -108,6 +131,8 @@ TEST_GROUP(verdict_event)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_onset, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_end, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_an_end_has_its_length_and_its_worst_value,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(test_changes_that_cause_no_event, setup, teardown),
 	};
 

@@ -265,6 +265,10 @@ static void test_a_pod_that_ends_is_no_flap(void **state)
 	f->inputs.host_generation++;
 	assert_true(look(f, 1)->admin_down);
 	assert_true(look(f, 1)->visible);
+	assert_false(look(f, 1)->link_disabled);
+	find_function(&f->host, VF_ID)->vf_link = VF_LINK_DISABLE;
+	f->inputs.host_generation++;
+	assert_true(look(f, 1)->link_disabled && f->o.ports[1].admin_down);
 	f->host.rdma[1].ports[0].state = PORT_ACTIVE;
 	f->inputs.host_generation++;
 	assert_false(look(f, 1)->admin_down);
