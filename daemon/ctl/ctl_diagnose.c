@@ -44,7 +44,7 @@ static void complain(const char *message, void *err)
 static void ctl_put_evidence(const struct evidence *e, FILE *f)
 {
 	const char *mark = strchr(e->name, '#');
-	char text[EVIDENCE_TEXT_SIZE];
+	char text[CTL_EVIDENCE_SIZE];
 
 	if (isnan(e->value))
 		return;
@@ -53,7 +53,7 @@ static void ctl_put_evidence(const struct evidence *e, FILE *f)
 		fprintf(f, "%.*s%d%s", (int)(mark - e->name), e->name, e->number, mark + 1);
 	else
 		fputs(e->name, f);
-	fprintf(f, " = %s", ctl_evidence_text(e->value, e->unit, text));
+	fprintf(f, " = %s", e->word ?: ctl_evidence_text(e->value, e->unit, text));
 	if (!isnan(e->threshold))
 		fprintf(f, " (limit %s)", ctl_evidence_text(e->threshold, e->unit, text));
 	fputc('\n', f);

@@ -79,7 +79,7 @@ static void ctl_evidence_number(double v, char ret[EVIDENCE_NUMBER_SIZE])
 	ret[at] = '\0';
 }
 
-const char *ctl_evidence_text(double v, const char *unit, char ret[EVIDENCE_TEXT_SIZE])
+const char *ctl_evidence_text(double v, const char *unit, char ret[CTL_EVIDENCE_SIZE])
 {
 	bool is_share = strcmp(unit, "ratio") == 0 && !(fabs(v) > 0 && fabs(v) < SHARE_LEAST);
 	bool is_age = strcmp(unit, "s") == 0 && v >= AGE_LEAST_S;
@@ -89,15 +89,15 @@ const char *ctl_evidence_text(double v, const char *unit, char ret[EVIDENCE_TEXT
 	if (is_age)
 		ctl_age_text((int64_t)v, age);
 	if (is_age)
-		snprintf(ret, EVIDENCE_TEXT_SIZE, "%s", age);
+		snprintf(ret, CTL_EVIDENCE_SIZE, "%s", age);
 	else if (is_share)
-		snprintf(ret, EVIDENCE_TEXT_SIZE, "%s %%", number);
+		snprintf(ret, CTL_EVIDENCE_SIZE, "%s %%", number);
 	else if (strcmp(unit, "1/s") == 0)
-		snprintf(ret, EVIDENCE_TEXT_SIZE, "%s/s", number);
+		snprintf(ret, CTL_EVIDENCE_SIZE, "%s/s", number);
 	else if (strcmp(unit, "ratio") == 0)
-		snprintf(ret, EVIDENCE_TEXT_SIZE, "%s", number);
+		snprintf(ret, CTL_EVIDENCE_SIZE, "%s", number);
 	else
-		snprintf(ret, EVIDENCE_TEXT_SIZE, "%s%s%.30s", number, *unit ? " " : "", unit);
+		snprintf(ret, CTL_EVIDENCE_SIZE, "%s%s%.30s", number, *unit ? " " : "", unit);
 	return ret;
 }
 
@@ -109,14 +109,15 @@ static void ctl_show_diagnosis_put_evidence(const json_t *verdict, FILE *f)
 	json_array_foreach (json_object_get(verdict, "evidence"), i, e) {
 		const json_t *value = json_object_get(e, "value"), *limit;
 		const char *unit = ctl_show_diagnosis_text_of(e, "unit") ?: "";
-		char text[EVIDENCE_TEXT_SIZE];
+		const char *word = ctl_show_diagnosis_text_of(e, "word");
+		char text[CTL_EVIDENCE_SIZE];
 
 		if (!json_is_number(value))
 			continue;
 		fputs("    ", f);
 		ctl_put_text(e, "name", f);
 		fputs(" = ", f);
-		table_put(ctl_evidence_text(json_number_value(value), unit, text), f);
+		table_put(word ?: ctl_evidence_text(json_number_value(value), unit, text), f);
 		limit = json_object_get(e, "threshold");
 		if (json_is_number(limit)) {
 			fputs(" (limit ", f);

@@ -8,8 +8,8 @@
 #include <stdio.h>
 
 /* Formats a value of evidence with its unit: "24,000 peers", "0.052 %", "403/s", "28m". */
-#define EVIDENCE_TEXT_SIZE 80
-const char *ctl_evidence_text(double, const char *unit, char ret[EVIDENCE_TEXT_SIZE]);
+#define CTL_EVIDENCE_SIZE 80
+const char *ctl_evidence_text(double, const char *unit, char ret[CTL_EVIDENCE_SIZE]);
 /* Of causes that cannot be decided it prints only the number, unless undecided is true. Ports whose
  * link is down are named with "namespace" and "pod", if they have these. */
 void ctl_show_diagnosis(const json_t *, bool undecided, FILE *);

@@ -60,8 +60,8 @@ struct port_observation {
 	char function[DEV_ID_SIZE], parent[DEV_ID_SIZE]; /* parent: a VF's PF */
 	char driver[32];
 	char bytes_source[16]; /* as in struct sampled_port, or "bpf" */
-	bool visible;	 /* false: it could not be read, and the fields below are not valid */
-	bool management; /* it carries the node's default route */
+	bool visible;	       /* false: it could not be read, and the fields below are not valid */
+	bool management;       /* it carries the node's default route */
 	bool admin_down; /* it is down by itself: its netdev was set down, or its PF's link is up */
 	bool link_disabled; /* a VF whose PF keeps its link down (VF link state "disable") */
 	bool was_active;    /* was active before rocelet first saw it */

@@ -11,6 +11,11 @@ function evidenceValue(v, unit) {
 	return unit === 'ratio' ? share(v) : unit === 'B/s' ? bitRate(v) : unit === '1/s' ? `${scaled(v)}/s` : `${scaled(v)}${unit ? ` ${shown(unit)}` : ''}`;
 }
 
+// A state is said in words.
+function evidenceText(e) {
+	return e.word ? shown(e.word) : evidenceValue(e.value, e.unit);
+}
+
 function evidenceName(name) {
 	return /^[a-z0-9_]+(\{.*\})?$/.test(name) && name.includes('_') ? make('code', {}, shown(name).replaceAll('_', '_\u200b')) : sentenceCase(shown(name));
 }
@@ -71,7 +76,7 @@ function makeProblemPods(verdicts) {
 
 function makeMuch(verdicts) {
 	const v = verdicts.reduce((a, b) => (excess(b) > excess(a) ? b : a)), main = mainEvidence(v);
-	return main && [make('p', {class: 'much', 'data-hot': v.ended ? null : v.severity}, evidenceValue(main.value, main.unit), verdicts.length > 1 && make('small', {}, ' at worst')),
+	return main && [make('p', {class: 'much', 'data-hot': v.ended ? null : v.severity}, evidenceText(main), verdicts.length > 1 && make('small', {}, ' at worst')),
 		make('p', {class: 'quiet much-of'}, make('span', {class: 'clip', 'data-tip': evidenceTitle(main.name)}, isKnown(main.threshold) ? `${evidenceTitle(main.name)},` : evidenceTitle(main.name)), isKnown(main.threshold) && make('span', {}, `limit ${evidenceValue(main.threshold, main.unit)}`))];
 }
 
@@ -98,7 +103,7 @@ function problemHead(page, model, verdicts, key, unfolded) {
 function evidenceTable(v) {
 	return make('table', {class: 'evidence'}, make('caption', {class: 'unseen'}, `evidence of ${v.cause}`),
 		make('thead', {class: 'unseen'}, make('tr', {}, ['number', 'value', 'limit', 'times the limit'].map((head) => make('th', {scope: 'col'}, head)))),
-		make('tbody', {}, v.evidence.map((e) => make('tr', {}, make('th', {scope: 'row'}, evidenceName(e.name)), make('td', {class: 'number'}, evidenceValue(e.value, e.unit)),
+		make('tbody', {}, v.evidence.map((e) => make('tr', {}, make('th', {scope: 'row'}, evidenceName(e.name)), make('td', {class: 'number'}, evidenceText(e)),
 			make('td', {class: 'number quiet'}, isKnown(e.threshold) ? `limit ${evidenceValue(e.threshold, e.unit)}` : ''),
 			make('td', {class: 'number quiet'}, isKnown(e.threshold) && e.threshold > 0 && isKnown(e.value) ? `${oneDecimal(e.value / e.threshold)}${NBSP}×` : '')))));
 }

@@ -9,7 +9,7 @@ function ticketTime(ms) {
 
 function ticketEvidence(e) {
 	const limit = isKnown(e.threshold) ? `, limit ${evidenceValue(e.threshold, e.unit)}` : '';
-	return `  ${shown(e.name)}: ${evidenceValue(e.value, e.unit)}${limit}`;
+	return `  ${shown(e.name)}: ${evidenceText(e)}${limit}`;
 }
 
 // The page's address without the user name and password that it may have.

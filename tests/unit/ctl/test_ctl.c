@@ -515,7 +515,7 @@ static void test_evidence(void **state)
 		{24000, "", "24,000"},
 		{12.5e9, "B/s", "12,500,000,000 B/s"},
 	};
-	char text[EVIDENCE_TEXT_SIZE];
+	char text[CTL_EVIDENCE_SIZE];
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
