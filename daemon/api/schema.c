@@ -13,11 +13,11 @@
 #define PCIE_SPEED "speed:i maxSpeed:i width:i maxWidth:i "
 #define VERDICT                                                                                    \
 	PORT_NAME                                                                                  \
-		"netdev:s? function:s? cause:s rule:s severity:s level:i confidence:n? "           \
-		"onset:t? onsetMs:i firstMoved:s? firstSignal:s? sameSample:b "                    \
-		"clearingSinceMs:i? evidence:[Evidence] pods:[VerdictPod] podCount:i role:s "      \
-		"peer:s? managementPort:b symptoms:[s] sentence:s remark:s? advice:s disproof:s "  \
-		"runbook:s "
+	"netdev:s? function:s? cause:s rule:s severity:s level:i confidence:n? "                   \
+	"onset:t? onsetMs:i firstMoved:s? firstSignal:s? sameSample:b "                            \
+	"clearingSinceMs:i? evidence:[Evidence] pods:[VerdictPod] podCount:i role:s "              \
+	"peer:s? managementPort:b symptoms:[s] sentence:s remark:s? advice:s disproof:s "          \
+	"runbook:s "
 
 static const struct schema_object objects[] = {
 	{"Error", "error:s"},
