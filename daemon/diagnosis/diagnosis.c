@@ -306,8 +306,8 @@ static int observe(struct diagnosis *d, const struct observation *all, size_t i)
 }
 
 /* The watched port of a VF's PF. NULL: it is no VF, or that port is not in the sample. */
-static const struct watched_port *pf_of(const struct diagnosis *d, const struct observation *all,
-					size_t port)
+static const struct watched_port *diagnosis_pf_of(const struct diagnosis *d,
+						  const struct observation *all, size_t port)
 {
 	const struct port_observation *vf = &all->ports[port];
 
@@ -358,7 +358,7 @@ int diagnosis_tick(struct diagnosis *d, const struct observation *all)
 	}
 	for (size_t i = 0; i < all->n_ports; i++)
 		if (d->observed[i] && d->observed[i]->latches.first)
-			verdicts_explain(d, d->observed[i], pf_of(d, all, i));
+			verdicts_explain(d, d->observed[i], diagnosis_pf_of(d, all, i));
 	verdicts_gather(d);
 	if (!all->partial)
 		miss_others(d);

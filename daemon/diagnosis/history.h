@@ -71,10 +71,10 @@ struct history {
 	bool changed;	  /* state or rate differ from the previous sample */
 	bool down;	  /* known to be not active */
 	bool went_down;	  /* in this sample */
+	bool held_up;	  /* has been up since its present pod got it */
 	uint64_t down_ms; /* when it went down; 0 = it is up */
 	uint64_t flap_ms[HISTORY_FLAPS]; /* times it went down, newest first; 0 = none */
 	uint64_t holder;		 /* digest of the name of its pod; 0 = no pod has it */
-	bool held_up;			 /* has been up since that pod got it */
 	uint64_t off_ms; /* since when it is down in its pod although no link is; 0 = it is not */
 	uint64_t command_failures;
 	bool commands_fail;	 /* firmware commands failed in this sample */
