@@ -830,7 +830,7 @@ def an_ipam_plugin_that_is_missing_is_told_until_it_is_there():
                 eventually("the text of readyz", lambda: daemon.get("/readyz") == f"ok\nrocelet.dev/p: {what}\n")
                 said = daemon.rocectl("doctor")
                 assert said.status == 1 and f"rocelet.dev/p: {what}" in said.out, said
-                assert "not all is well" in status() and what in status(), status()
+                assert what in status(), status()
 
             def is_over():
                 eventually("the metric", lambda: daemon.value("rocelet_config_resources_unusable") == 0)
@@ -897,7 +897,7 @@ def a_file_of_another_name_is_told():
         said = daemon.rocectl("doctor")
         assert said.status == 1 and sentence in said.out, said
         said = daemon.rocectl("status")
-        assert "not all is well" in said.out and sentence in said.out, said
+        assert said.status == 1 and sentence in said.out, said
         assert any(sentence in line for line in daemon.log), daemon.log
         os.rename(daemon.dir + "/etc/config.yaml", daemon.dir + "/etc/config.json")
         kubelet = registered(daemon)
