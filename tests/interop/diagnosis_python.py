@@ -477,7 +477,7 @@ def a_pod_is_named_with_its_device():
         for pod, status in (("job-7", 4), ("train/job-7", 4), ("other/job-7", 1), ("job-8", 1)):
             equal((pod, node.rocectl("--pod", pod).returncode), (pod, status))
         equal(node.rocectl("--pod", "job-8").stderr, "rocectl: job-8 has no device on this node\n")
-        assert "pod: train/job-7" in node.rocectl("--pod", "job-7").stdout
+        assert "affected: train/job-7" in node.rocectl("--pod", "job-7").stdout
         equal({p["device"] for p in node.diagnosis("?pod=train/job-7")["ports"]}, {VF})
         kubelet.stop()
         pods.stop()
