@@ -88,6 +88,7 @@ struct verdict {
 	/* If that is on the PF's port: the PF's device, and its open causes, as CAUSE_BIT. */
 	char pf[RDMA_NAME_SIZE];
 	uint64_t led_by;
+	enum severity of_vfs; /* the worst of those that it explains on the ports of VFs */
 	/* Change in the last tick; a closed verdict is removed by the next one. */
 	enum verdict_change change;
 	enum close_reason closed;
@@ -115,6 +116,8 @@ void evidence_name(const struct evidence *, char ret[EVIDENCE_NAME_SIZE]);
 const struct evidence *evidence_main(const struct evidence *, unsigned n);
 /* Shows the evidence of its worst sample from now on. */
 void verdict_show_worst(struct verdict *);
+/* True if the other verdict is a symptom of this one, on the port of a VF. */
+bool verdict_leads(const struct verdict *, const struct verdict *other);
 /* Iterates over the pods concerned: its own, and those of the verdicts in `all` (of the ports of
  * its VFs) that it explains; each once. *pos is 0 at first. NULL: no more. */
 const struct observed_pod *verdict_next_pod(const struct verdict *, const struct verdict *all,
