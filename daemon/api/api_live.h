@@ -64,6 +64,6 @@ void live_cache_done(struct live_cache *);
  * of a row after device and port. events: the newest 100 after events_after, as in api_events().
  * verdicts: open ones as verdict_json(), at most LIVE_VERDICTS_MAX, by severity and then the last
  * opened first; verdictCount counts all. ended: ended_verdict_json() of verdicts that ended in the
- * last 15 minutes, newest first. */
+ * last hour, newest first. */
 char *api_live(struct live_cache *, const struct live_input *, const struct live_query *,
 	       size_t *ret_len);

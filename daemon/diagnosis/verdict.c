@@ -45,8 +45,7 @@ void verdict_show_worst(struct verdict *v)
 	memcpy(v->evidence, v->worst.evidence, v->n_evidence * sizeof(v->evidence[0]));
 }
 
-/* True if the other verdict is a symptom of this one, on the port of a VF. */
-static bool verdict_leads(const struct verdict *v, const struct verdict *other)
+bool verdict_leads(const struct verdict *v, const struct verdict *other)
 {
 	return (other->led_by & (CAUSE_BIT(v->cause) | v->symptoms)) && other->opened_ms &&
 	       other->port == v->port && strcmp(other->pf, v->device) == 0;

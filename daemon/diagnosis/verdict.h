@@ -80,14 +80,14 @@ struct verdict {
 	/* all pods concerned; the first ones are in `pods`, verdict_next_pod() has more */
 	uint32_t n_pods;
 	char peer[OBSERVED_PEER_SIZE];
-	bool management;   /* a management port: severity is at most info */
+	bool management;   /* a management port: info, unless VFs of pods are affected */
 	uint64_t symptoms; /* open causes on the port that it explains, as CAUSE_BIT */
+	uint64_t led_by;   /* open causes on the PF's port that explain it, as CAUSE_BIT */
 	/* This verdict is a symptom of another one: it is listed under that one and not
 	 * reported. */
 	bool explained;
-	/* If that is on the PF's port: the PF's device, and its open causes, as CAUSE_BIT. */
-	char pf[RDMA_NAME_SIZE];
-	uint64_t led_by;
+	char pf[RDMA_NAME_SIZE]; /* if that is on the PF's port (led_by): the PF's device */
+	enum severity of_vfs;	 /* the worst of those that it explains on the ports of VFs */
 	/* Change in the last tick; a closed verdict is removed by the next one. */
 	enum verdict_change change;
 	enum close_reason closed;
@@ -115,6 +115,8 @@ void evidence_name(const struct evidence *, char ret[EVIDENCE_NAME_SIZE]);
 const struct evidence *evidence_main(const struct evidence *, unsigned n);
 /* Shows the evidence of its worst sample from now on. */
 void verdict_show_worst(struct verdict *);
+/* True if the other verdict is a symptom of this one, on the port of a VF. */
+bool verdict_leads(const struct verdict *, const struct verdict *other);
 /* Iterates over the pods concerned: its own, and those of the verdicts in `all` (of the ports of
  * its VFs) that it explains; each once. *pos is 0 at first. NULL: no more. */
 const struct observed_pod *verdict_next_pod(const struct verdict *, const struct verdict *all,

@@ -191,6 +191,19 @@ static void gather_pods(struct diagnosis *d, struct verdict *v)
 	v->n_pods = n;
 }
 
+/* A management port's verdicts are information, but not if pods lose their ports with it. */
+static void raise_severity(const struct diagnosis *d, struct verdict *v)
+{
+	for (size_t i = 0; i < d->n_verdicts; i++)
+		if (d->verdicts[i].severity > v->of_vfs && verdict_leads(v, &d->verdicts[i])) {
+			v->of_vfs = d->verdicts[i].severity;
+			if (v->change == VERDICT_SAME && v->of_vfs > v->severity)
+				v->change = VERDICT_SEVERITY;
+		}
+	if (v->of_vfs > v->severity)
+		v->severity = v->of_vfs;
+}
+
 void verdicts_gather(struct diagnosis *d)
 {
 	bool any = false;
@@ -198,8 +211,10 @@ void verdicts_gather(struct diagnosis *d)
 	for (size_t i = 0; i < d->n_verdicts; i++)
 		any |= d->verdicts[i].led_by && d->verdicts[i].opened_ms;
 	for (size_t i = 0; any && i < d->n_verdicts; i++)
-		if (verdict_is_reported(&d->verdicts[i]) && !d->verdicts[i].pf[0])
+		if (verdict_is_reported(&d->verdicts[i]) && !d->verdicts[i].pf[0]) {
 			gather_pods(d, &d->verdicts[i]);
+			raise_severity(d, &d->verdicts[i]);
+		}
 }
 
 void verdicts_explain(struct diagnosis *d, const struct watched_port *p,

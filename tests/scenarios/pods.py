@@ -12,9 +12,9 @@ def vf(number, **identity):
     return port
 
 
-def node(name, n_vfs, behave, wanted="none", seconds=300, vfs=None, **more):
+def node(name, n_vfs, behave, wanted="none", seconds=300, vfs=None, uplink=None, **more):
     """A PF that no pod has, with VFs of pods; behave(t, pf, vfs) is called before each sample."""
-    pf, vfs = Port("mlx5_0", pods=[]), vfs or [vf(i + 1) for i in range(n_vfs)]
+    pf, vfs = uplink or Port("mlx5_0", pods=[]), vfs or [vf(i + 1) for i in range(n_vfs)]
     s = Scenario(name, [pf] + vfs, wanted, **more)
 
     def each(t):
@@ -144,6 +144,8 @@ def ports_of_one_cable():
     return [
         node("one-cable", 6, cable(60, 63), [{**one, "closed": (115, 140)}]),
         node("one-cable-critical", 6, cable(60, 1000), [{**one, "severity": "critical", "open_at_end": True}], seconds=400, affected={"mlx5_0": 6}),
+        node("one-cable-of-a-management-port", 2, cable(60, 1000), [{**one, "severity": "critical", "open_at_end": True}], seconds=400,
+             uplink=Port("mlx5_0", pods=[], management=True, qps={"count": 0, "peers": 0})),
         node("one-cable-vfs-first", 3, cable(60, 90, pf_since=61, pf_until=91), late),
         node("one-cable-vfs-last", 3, cable(61, 91, pf_since=60, pf_until=90), [one]),
         node("one-cable-thrice", 3, together(*[lambda t, pf, vfs, at=at: cable(at, at + 5)(t, pf, vfs) if at <= t < at + 100 else None for at in (60, 160, 260)]),
