@@ -160,7 +160,7 @@ class HistoryPanel {
 		const bands = this.verdicts.filter((v) => Date.parse(v.onset) / 1000 < to && (!v.ended || Date.parse(v.ended) / 1000 > from));
 		const [begin, end] = this.range(), isPart = end - begin < HISTORY_S - 1, shade = isPart && make('div', {class: 'shade', style: {left: at(begin), width: `calc(${at(end)} - ${at(begin)})`}});
 		if (bands.length + events.length === 0)
-			return [make('p', {class: 'quiet strip-empty'}, `No problems or events in the last 15 minutes.${historyNote(model) ? ` ${historyNote(model)}` : ''}`), isPart && make('div', {class: 'strip'}, shade)];
+			return [make('p', {class: 'quiet strip-empty'}, `No problems or events in the last 15 minutes.${historyNote(model, HISTORY_S * 1000) ? ` ${historyNote(model, HISTORY_S * 1000)}` : ''}`), isPart && make('div', {class: 'strip'}, shade)];
 		return make('div', {class: 'strip'}, shade, bands.map((v) => make('div', {class: 'band-row', key: problemKey(v)}, make('a', {class: 'band-label', 'data-side': Date.parse(v.onset) / 1000 > from + 0.75 * (to - from) ? 'left' : null, href: portLink(v), 'data-severity': v.severity, 'data-ended': v.ended ? 'yes' : null,
 			'data-tip': `${sentenceCase(v.sentence)}, ${clock(Date.parse(v.onset))} to ${v.ended ? clock(Date.parse(v.ended)) : 'now'}`,
 			style: {'margin-left': at(Date.parse(v.onset) / 1000), 'margin-right': `calc(100% - ${v.ended ? at(Date.parse(v.ended) / 1000) : '100%'})`}}, make('span', {}, makeMark(v.ended ? 'ended' : v.severity, true), ` ${causeTitle(v.cause)}`)))),

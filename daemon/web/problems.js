@@ -4,6 +4,7 @@
 const GROUP_FROM = 2; // verdicts of one cause and severity become one row
 const PORTS_NAMED = 4; // of a group
 const BEFORE_MS = 120000;
+const ENDED_MS = 3600000; // for how long rocelet lists ended verdicts
 
 function evidenceValue(v, unit) {
 	if (!isKnown(v))
@@ -150,9 +151,9 @@ function problemRows(page, model, verdicts) {
 	return [...groupBy(verdicts, (v) => `${v.cause} ${v.severity}`).values()].flatMap((group) => (group.length >= GROUP_FROM ? [makeGroup(page, model, group)] : group.map((v) => makeProblem(page, model, v))));
 }
 
-// The period that the list of ended problems covers.
-function historyNote(model) {
-	const {startedMs} = model.store, young = startedMs !== null && model.nowMs - startedMs < HISTORY_S * 1000;
+// Where a list begins that covers so many milliseconds.
+function historyNote(model, covered) {
+	const {startedMs} = model.store, young = startedMs !== null && model.nowMs - startedMs < covered;
 	return young ? `History begins at ${clock(startedMs)}, when rocelet started.` : null;
 }
 
@@ -160,5 +161,5 @@ function makeProblems(page, model, open, ended) {
 	if (open.length + ended.length === 0)
 		return null;
 	return make('section', {class: 'panel problems', 'aria-labelledby': 'problems-title'}, make('h2', {id: 'problems-title', class: 'unseen'}, 'Problems'), problemRows(page, model, open), problemRows(page, model, ended),
-		historyNote(model) ? make('p', {class: 'quiet note'}, historyNote(model)) : ended.length > 0 && make('p', {class: 'quiet note'}, 'Problems that ended earlier are in ', make('a', {href: '#events'}, 'Events'), '.'));
+		historyNote(model, ENDED_MS) ? make('p', {class: 'quiet note'}, historyNote(model, ENDED_MS)) : ended.length > 0 && make('p', {class: 'quiet note'}, 'Problems that ended earlier are in ', make('a', {href: '#events'}, 'Events'), '.'));
 }

@@ -32,7 +32,7 @@ class Store {
 		this.histories = new Map(); // portKey -> PortHistory, of those that somebody looks at
 		this.verdicts = [];
 		this.verdictCount = 0;
-		this.ended = []; // verdicts of the last quarter of an hour, the newest first
+		this.ended = []; // verdicts of the last hour, the newest first
 		this.epoch = 0; // counts openings and ends of verdicts
 		this.thin = new ThinHistory();
 		this.thinState = 'none'; // of its document: none, reading, read
