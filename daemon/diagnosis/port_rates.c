@@ -92,6 +92,7 @@ static void rates_at_rest(const struct port_rates *p, double interval_s, struct 
 			continue;
 		ret->last[i] = value;
 		ret->rate[i] = p->is_base ? NAN : 0;
+		ret->zero_once[i] = p->is_base && value == 0;
 		ret->span_s[i] = (float)interval_s;
 	}
 }

@@ -24,6 +24,7 @@ static void restart(struct rates *r, int i, double base)
 	r->last[i] = base;
 	r->rate[i] = NAN;
 	r->kept[i] = false;
+	r->zero_once[i] = base == 0;
 	r->below[i] = 0;
 }
 
@@ -132,6 +133,7 @@ static void move(struct rates *r, int i, double now, double line)
 		rate = 1;
 	r->rate[i] = (float)rate;
 	r->kept[i] = false;
+	r->zero_once[i] = false;
 	r->below[i] = 0;
 	/* Keep the base after a small step back, so that nothing is counted twice. */
 	if (now > r->last[i] || moved > 0)
@@ -144,7 +146,7 @@ static void update(struct rates *r, int i, double now, double gap_s, double line
 
 	if (isnan(now))
 		keep(r, i);
-	else if (isnan(r->last[i]) || (r->kept[i] && gap))
+	else if (isnan(r->last[i]) || (r->zero_once[i] && now > 0) || (r->kept[i] && gap))
 		restart(r, i, now);
 	else if (fell_back(r, i, now))
 		stay_below(r, i, now);
@@ -166,6 +168,7 @@ void rates_update(struct rates *r, const double value[N_SERIES], double interval
 			continue;
 		if (value[i] == r->last[i] && !r->kept[i]) { /* the usual case */
 			r->rate[i] = 0;
+			r->zero_once[i] = false;
 			r->span_s[i] = (float)interval_s;
 			continue;
 		}

@@ -8,7 +8,9 @@
  * A counter that goes backwards has done one of five things: it wrapped at 2^32 (gives a rate); it
  * started over; it was read out of order and steps back a little (no movement); it read low for a
  * moment and returns to at least its old total (a gap); or several fell at once, so the whole port
- * started over. A rate above what the line can carry is NaN. */
+ * started over. A base of 0 counts only once it was read twice: some drivers answer 0 when they
+ * cannot read, and the counter's total would be the next rate. A rate above what the line can carry
+ * is NaN. */
 #pragma once
 
 #include "observation.h"
@@ -18,6 +20,7 @@ struct rates {
 	float rate[N_SERIES];	 /* per second; for gauges the value; NaN = unknown */
 	float span_s[N_SERIES];	 /* time from last[] (of the previous sample) to this sample */
 	bool kept[N_SERIES];	 /* last[] is older than this sample */
+	bool zero_once[N_SERIES]; /* last[] is 0, and no second sample has confirmed it */
 	uint8_t below[N_SERIES]; /* consecutive samples that read less than last[] */
 	bool fell;		 /* several counters fell at once and are still below last[] */
 	uint32_t ignored;	 /* rejected rates since the port was first seen */

@@ -35,13 +35,19 @@ n_taken_for_ill() {
     grep -cE "Mark all resources Unhealthy for resource.*$RESOURCE" "$OUT/kubelet.log" || true
 }
 
+# The kernel has finished with the interface: up to two seconds after its carrier, the link-local address is still tentative.
+is_settled() { # POD
+    in_netns "$1" ip -6 address show dev net1 scope link -tentative | grep -q inet6
+}
+
 # What happens to the links and addresses of a pod. A process in a pod's namespace keeps its device, so they end before the pods do.
 watch_pod() { # POD
+    wait_until "is_settled $1"
     in_netns "$1" ip monitor link address route >"$OUT/$1.monitor" 2>&1 &
 }
 
 nothing_happened() { # POD
-    [[ ! -s $OUT/$1.monitor ]] || { cat "$OUT/$1.monitor"; return 1; }
+    [[ ! -s $OUT/$1.monitor ]] || { sed "s/^/# in pod $1: /" "$OUT/$1.monitor"; return 1; }
 }
 
 is_registered() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Rates from counters: the four ways in which counters go backwards, and values without a rate. */
+/* Rates from counters: the ways in which counters go backwards, and values without a rate. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,6 +25,13 @@ static void begin(double v)
 	rates_init(&r);
 	for (int s = 0; s < N_SERIES; s++)
 		value[s] = v;
+	rates_update(&r, value, 1, GAP, LINE);
+}
+
+/* Two samples, so that a base of 0 counts. */
+static void begin_at_rest(double v)
+{
+	begin(v);
 	rates_update(&r, value, 1, GAP, LINE);
 }
 
@@ -142,6 +149,39 @@ static void a_counter_that_reads_0_and_returns_is_no_reset(void **state)
 	assert_int_equal(r.resets, 0);
 }
 
+/* A driver that cannot read answers 0: its total must not become the rate of the next sample. */
+static void a_base_of_0_counts_once_it_was_read_twice(void **state)
+{
+	(void)state;
+	begin(0);
+	assert_true(isnan(step(SERIES_BYTES_SENT, 7e9)));
+	assert_true(step(SERIES_BYTES_SENT, 7e9 + 500) == 500);
+	/* The others were read twice by now, or three times. */
+	assert_true(step(SERIES_CE, 3) == 3);
+	/* Not read in between: the 0 is as old, and still the only one. */
+	begin(0);
+	assert_true(isnan(step(SERIES_CE, (double)NAN)));
+	assert_true(isnan(step(SERIES_CE, 4e6)));
+	assert_true(step(SERIES_CE, 4e6 + 2) == 2);
+	/* Read twice, with a sample between them that was not: a counter that began at 0. */
+	begin(0);
+	step(SERIES_CE, (double)NAN);
+	assert_true(step(SERIES_CE, 0) == 0);
+	assert_true(step(SERIES_CE, 5) == 5);
+	/* A gap ends with a new base, which may be such a 0 as well. */
+	begin(8e6);
+	step(SERIES_CE, (double)NAN);
+	value[SERIES_CE] = 0;
+	rates_update(&r, value, GAP, GAP, LINE);
+	assert_true(isnan(step(SERIES_CE, 8e6 + 9)));
+	assert_true(step(SERIES_CE, 8e6 + 10) == 1);
+	/* So is the first sample after the port's counters were dropped. */
+	rates_restart(&r);
+	step(SERIES_CE, 0);
+	assert_true(isnan(step(SERIES_CE, 8e6 + 20)));
+	assert_int_equal(r.ignored + r.resets, 0);
+}
+
 static void many_counters_at_0_are_a_gap(void **state)
 {
 	(void)state;
@@ -161,7 +201,7 @@ static void many_counters_at_0_are_a_gap(void **state)
 static void whole_seconds_come_late(void **state)
 {
 	(void)state;
-	begin(0);
+	begin_at_rest(0);
 	assert_true(step(SERIES_PCIE_SECONDS_WRITE, 0) == 0);
 	assert_true(step(SERIES_PCIE_SECONDS_WRITE, 2) == 1);
 	assert_true(step(SERIES_PCIE_SECONDS_WRITE, 3) == 1);
@@ -174,7 +214,7 @@ static void whole_seconds_come_late(void **state)
 static void rates_above_the_line_rate_are_ignored(void **state)
 {
 	(void)state;
-	begin(0);
+	begin_at_rest(0);
 	assert_true(isnan(step(SERIES_BYTES_SENT, 1.2 * LINE)));
 	assert_true(isnan(step(SERIES_CE, LINE)));
 	assert_true(isnan(step(SERIES_PAUSE_SENT, 1.2)));
@@ -188,7 +228,7 @@ static void rates_above_the_line_rate_are_ignored(void **state)
 static void cnps_that_are_not_counted_are_no_zero(void **state)
 {
 	(void)state;
-	begin(0);
+	begin_at_rest(0);
 	value[SERIES_CNP_SENT] = (double)NAN;
 	assert_true(step(SERIES_SLOW_RESTART_CNPS, 50) > 0);
 	assert_true(isnan(cnps_of_marks(&r)));
@@ -232,6 +272,7 @@ TEST_GROUP(rates)
 		cmocka_unit_test(a_counter_that_starts_again_is_a_reset),
 		cmocka_unit_test(a_slightly_smaller_reading_is_ignored),
 		cmocka_unit_test(a_counter_that_reads_0_and_returns_is_no_reset),
+		cmocka_unit_test(a_base_of_0_counts_once_it_was_read_twice),
 		cmocka_unit_test(many_counters_at_0_are_a_gap),
 		cmocka_unit_test(whole_seconds_come_late),
 		cmocka_unit_test(rates_above_the_line_rate_are_ignored),
