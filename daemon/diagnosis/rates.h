@@ -16,15 +16,15 @@
 #include "observation.h"
 
 struct rates {
-	double last[N_SERIES];	 /* counters, NaN = not seen yet */
-	float rate[N_SERIES];	 /* per second; for gauges the value; NaN = unknown */
-	float span_s[N_SERIES];	 /* time from last[] (of the previous sample) to this sample */
-	bool kept[N_SERIES];	 /* last[] is older than this sample */
+	double last[N_SERIES];	  /* counters, NaN = not seen yet */
+	float rate[N_SERIES];	  /* per second; for gauges the value; NaN = unknown */
+	float span_s[N_SERIES];	  /* time from last[] (of the previous sample) to this sample */
+	bool kept[N_SERIES];	  /* last[] is older than this sample */
 	bool zero_once[N_SERIES]; /* last[] is 0, and no second sample has confirmed it */
-	uint8_t below[N_SERIES]; /* consecutive samples that read less than last[] */
-	bool fell;		 /* several counters fell at once and are still below last[] */
-	uint32_t ignored;	 /* rejected rates since the port was first seen */
-	uint32_t resets;	 /* times the port started over */
+	uint8_t below[N_SERIES];  /* consecutive samples that read less than last[] */
+	bool fell;		  /* several counters fell at once and are still below last[] */
+	uint32_t ignored;	  /* rejected rates since the port was first seen */
+	uint32_t resets;	  /* times the port started over */
 };
 
 void rates_init(struct rates *);
